@@ -13,7 +13,7 @@ struct loaded {
     struct leo_acl_model told; /* first: what AscendCL sees */
     struct leo_model model;
     struct leo_acl_model_io *ios;
-    uint64_t workspace;
+    uint64_t *workspace; /* by gear */
     struct model_replay replay;
 };
 
@@ -46,6 +46,7 @@ static void close_model(struct leo_acl_model *model)
     model_replay_free(&loaded->replay);
     leo_model_free(&loaded->model);
     leo_free(loaded->ios);
+    leo_free(loaded->workspace);
     leo_free(loaded);
 }
 
@@ -58,6 +59,17 @@ static aclError call_failed(const char *func, leo_status status, const struct le
     return call ? leo_acl_fail(ACL_ERROR_INTERNAL_ERROR, func, "operator %s of the model: %s",
                                call->op, reason)
                 : leo_acl_status(func, status);
+}
+
+// Without gears the model is its only variant.
+static size_t variant_count(const struct leo_model *model)
+{
+    return model->gear_count ? model->gear_count : 1;
+}
+
+static const struct leo_model *variant_of(const struct leo_model *model, size_t gear)
+{
+    return model->gear_count ? &model->variants[gear] : model;
 }
 
 // Bytes that the operators need beside the model's own tensors; makes their plans.
@@ -73,10 +85,72 @@ static aclError find_workspace(const char *func, struct loaded *loaded)
     }
     leo_status status = leo_op_context_create(device, stream, &context);
     if (status == LEO_OK) {
-        status = model_workspace(&loaded->model, context, &loaded->workspace, &failed);
+        for (size_t i = 0; status == LEO_OK && i < variant_count(&loaded->model); i++) {
+            status = model_workspace(variant_of(&loaded->model, i), context, &loaded->workspace[i],
+                                     &failed);
+        }
         leo_op_context_destroy(context);
     }
     return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);
+}
+
+static uint64_t work_bytes(const struct loaded *loaded)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < variant_count(&loaded->model); i++) {
+        const uint64_t bytes = variant_of(&loaded->model, i)->work_bytes + loaded->workspace[i];
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+// Inputs, outputs, and with gears those of each.
+static void tell_model(struct loaded *loaded)
+{
+    static const enum leo_acl_gears kinds[LEO_MODEL_GEAR_KINDS] = {
+        [LEO_MODEL_BATCHES] = LEO_ACL_BATCHES,
+        [LEO_MODEL_IMAGES] = LEO_ACL_IMAGES,
+        [LEO_MODEL_DIMS] = LEO_ACL_DIMS,
+    };
+    const struct leo_model *model = &loaded->model;
+    struct leo_acl_model_io *ios = loaded->ios,
+                            *next = ios + model->input_count + model->output_count;
+    loaded->told = (struct leo_acl_model){
+        .work_bytes = work_bytes(loaded),
+        .weight_bytes = model->weight_bytes,
+        .input_count = model->input_count,
+        .output_count = model->output_count,
+        .inputs = ios,
+        .outputs = ios + model->input_count,
+        .gear_kind = kinds[model->gear_kind],
+        .gear_count = model->gear_count,
+        .gear_width = model->gear_width,
+        .gears = model->gears,
+        .gear_ios = next,
+    };
+    tell_ios(ios, model->inputs, model->input_count);
+    tell_ios(ios + model->input_count, model->outputs, model->output_count);
+    for (size_t i = 0; i < model->gear_count; i++) {
+        const struct leo_model *variant = &model->variants[i];
+        tell_ios(next, variant->inputs, variant->input_count);
+        tell_ios(next + variant->input_count, variant->outputs, variant->output_count);
+        next += variant->input_count + variant->output_count;
+    }
+}
+
+static aclError prepare(const char *func, struct loaded *loaded)
+{
+    const struct leo_model *model = &loaded->model;
+    const size_t ios = (size_t)model->input_count + model->output_count;
+    loaded->ios = leo_calloc(ios * (1 + model->gear_count) + 1, sizeof(*loaded->ios));
+    loaded->workspace = leo_calloc(variant_count(model), sizeof(*loaded->workspace));
+    const aclError error = loaded->ios && loaded->workspace
+                               ? find_workspace(func, loaded)
+                               : leo_acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    if (error == ACL_SUCCESS) {
+        tell_model(loaded);
+    }
+    return error;
 }
 
 static aclError read_model(const char *func, const void *data, size_t bytes,
@@ -96,25 +170,11 @@ static aclError read_model(const char *func, const void *data, size_t bytes,
                                 : ACL_ERROR_GE_EXEC_LOAD_MODEL_PARTITION_FAILED,
                             func, "%s", text);
     }
-    const struct leo_model *model = &loaded->model;
-    loaded->ios =
-        leo_calloc((size_t)model->input_count + model->output_count + 1, sizeof(*loaded->ios));
-    aclError error = loaded->ios ? find_workspace(func, loaded)
-                                 : leo_acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    const aclError error = prepare(func, loaded);
     if (error != ACL_SUCCESS) {
         close_model(&loaded->told);
         return error;
     }
-    tell_ios(loaded->ios, model->inputs, model->input_count);
-    tell_ios(loaded->ios + model->input_count, model->outputs, model->output_count);
-    loaded->told = (struct leo_acl_model){
-        .work_bytes = model->work_bytes + loaded->workspace,
-        .weight_bytes = model->weight_bytes,
-        .input_count = model->input_count,
-        .output_count = model->output_count,
-        .inputs = loaded->ios,
-        .outputs = loaded->ios + model->input_count,
-    };
     *out = &loaded->told;
     return ACL_SUCCESS;
 }
@@ -133,6 +193,7 @@ static aclError place_weights(const char *func, struct leo_acl_model *model, voi
 struct launch {
     const char *func;
     const struct loaded *loaded;
+    size_t gear;
     const uint64_t *inputs, *outputs;
     uint64_t weights, work;
 };
@@ -140,7 +201,7 @@ struct launch {
 static aclError launch_calls(void *argument, aclrtStream handle)
 {
     const struct launch *launch = argument;
-    const struct loaded *loaded = launch->loaded;
+    const struct leo_model *model = variant_of(&launch->loaded->model, launch->gear);
     struct leo_rt_stream *stream;
     struct leo_rt_device *device;
     struct leo_op_context *context;
@@ -151,26 +212,29 @@ static aclError launch_calls(void *argument, aclrtStream handle)
     }
     leo_status status = leo_op_context_create(device, stream, &context);
     if (status == LEO_OK) {
-        leo_op_context_lend(context, launch->work + loaded->model.work_bytes, loaded->workspace);
-        status = model_run(&loaded->model, context, launch->inputs, launch->outputs,
-                           launch->weights, launch->work, &failed);
+        leo_op_context_lend(context, launch->work + model->work_bytes,
+                            launch->loaded->workspace[launch->gear]);
+        status = model_run(model, context, launch->inputs, launch->outputs, launch->weights,
+                           launch->work, &failed);
         leo_op_context_destroy(context);
     }
     return status == LEO_OK ? ACL_SUCCESS : call_failed(launch->func, status, failed);
 }
 
-static aclError run_model(const char *func, struct leo_acl_model *model, aclrtStream stream,
-                          void *work, const void *weights, void *const *buffers)
+static aclError run_model(const char *func, struct leo_acl_model *model, size_t gear,
+                          aclrtStream stream, void *work, const void *weights, void *const *buffers)
 {
     struct loaded *loaded = (struct loaded *)model;
     struct launch launch = {.func = func,
                             .loaded = loaded,
+                            .gear = gear,
                             .inputs = (const uint64_t *)buffers,
                             .outputs = (const uint64_t *)buffers + model->input_count,
                             .weights = (uint64_t)(uintptr_t)weights,
                             .work = (uint64_t)(uintptr_t)work};
     struct model_places places = {.buffers = launch.inputs,
                                   .count = model->input_count + model->output_count,
+                                  .gear = gear,
                                   .weights = launch.weights,
                                   .work = launch.work};
     const aclError error = leo_acl_device_get(&places.device);

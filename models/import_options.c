@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Sizes up to `stop`; NULL: they are not a list of numbers from 0 on.
+// Sizes up to `stop`; NULL: they are not a list of numbers from 0 on, or -1.
 static const char *read_sizes(const char *at, const char *stop, struct leo_import_shape *shape)
 {
     while (at < stop) {
         char *next;
         const long long size = strtoll(at, &next, 10);
-        if (next == at || size < 0 || shape->rank == LEO_OP_RANK_MAX ||
+        if (next == at || size < -1 || shape->rank == LEO_OP_RANK_MAX ||
             (next < stop && *next != ',')) {
             return NULL;
         }

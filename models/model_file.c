@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file of a model. Little-endian: magic, version, bytes in all, checksum of what follows; then
- * the parts of struct leo_model in order, each list behind its count.
+ * the parts of struct leo_model in order, each list behind its count, variants without weights.
  */
 #include "model_file.h"
 
@@ -15,6 +15,8 @@
 enum {
     MAX_COUNT = 1 << 22, /* of anything: far above real models */
     MAX_ARGS = 32,
+    MAX_GEARS = 128,
+    MAX_GEAR_WIDTH = 128,
 };
 
 static const char magic[8] = "LEOMODEL";
@@ -36,6 +38,11 @@ void leo_model_free(struct leo_model *model)
     leo_free(model->inputs);
     leo_free(model->outputs);
     leo_free(model->weights);
+    leo_free(model->gears);
+    for (uint32_t i = 0; model->variants && i < model->gear_count; i++) {
+        leo_model_free(&model->variants[i]);
+    }
+    leo_free(model->variants);
     memset(model, 0, sizeof(*model));
 }
 
@@ -115,7 +122,7 @@ static void put_call(struct writer *writer, const struct leo_model_call *call)
     }
 }
 
-static void put_model(struct writer *writer, const struct leo_model *model)
+static void put_calls(struct writer *writer, const struct leo_model *model)
 {
     put(writer, model->soc, sizeof(model->soc));
     put_ios(writer, model->inputs, model->input_count);
@@ -127,6 +134,19 @@ static void put_model(struct writer *writer, const struct leo_model *model)
         put_call(writer, &model->calls[i]);
     }
     put(writer, &model->work_bytes, sizeof(model->work_bytes));
+}
+
+static void put_model(struct writer *writer, const struct leo_model *model)
+{
+    put_calls(writer, model);
+    put(writer, &model->gear_kind, sizeof(model->gear_kind));
+    put(writer, &model->gear_count, sizeof(model->gear_count));
+    put(writer, &model->gear_width, sizeof(model->gear_width));
+    put(writer, model->gears,
+        (size_t)model->gear_count * model->gear_width * sizeof(*model->gears));
+    for (uint32_t i = 0; i < model->gear_count; i++) {
+        put_calls(writer, &model->variants[i]);
+    }
     put(writer, &model->weight_bytes, sizeof(model->weight_bytes));
     put(writer, model->weights, model->weight_bytes);
 }
@@ -236,7 +256,7 @@ static void get_call(struct reader *reader, struct leo_model_call *call)
     }
 }
 
-static void get_model(struct reader *reader, struct leo_model *model)
+static void get_calls(struct reader *reader, struct leo_model *model)
 {
     get(reader, model->soc, sizeof(model->soc));
     model->inputs = get_ios(reader, &model->input_count);
@@ -252,6 +272,34 @@ static void get_model(struct reader *reader, struct leo_model *model)
         get_call(reader, &model->calls[model->call_count]);
     }
     get(reader, &model->work_bytes, sizeof(model->work_bytes));
+}
+
+static void get_gears(struct reader *reader, struct leo_model *model)
+{
+    uint32_t count;
+    get(reader, &model->gear_kind, sizeof(model->gear_kind));
+    get(reader, &count, sizeof(count));
+    get(reader, &model->gear_width, sizeof(model->gear_width));
+    if (count > MAX_GEARS || model->gear_width > MAX_GEAR_WIDTH) {
+        reader->short_of = true;
+        return;
+    }
+    model->gears = room(reader, (size_t)count * model->gear_width, sizeof(*model->gears));
+    model->variants = room(reader, count, sizeof(*model->variants));
+    if (!model->gears || !model->variants) {
+        return;
+    }
+    model->gear_count = count;
+    get(reader, model->gears, (size_t)count * model->gear_width * sizeof(*model->gears));
+    for (uint32_t i = 0; i < count && !reader->short_of; i++) {
+        get_calls(reader, &model->variants[i]);
+    }
+}
+
+static void get_model(struct reader *reader, struct leo_model *model)
+{
+    get_calls(reader, model);
+    get_gears(reader, model);
     get(reader, &model->weight_bytes, sizeof(model->weight_bytes));
     if (model->weight_bytes != reader->bytes - reader->at) {
         reader->short_of = true;
@@ -341,7 +389,7 @@ static bool is_call(const struct leo_model *model, const struct leo_model_call *
     return good;
 }
 
-static bool is_model(const struct leo_model *model)
+static bool is_one(const struct leo_model *model)
 {
     bool good = is_name(model->soc, sizeof(model->soc)) && model->work_bytes < UINT64_C(1) << 40;
     for (uint32_t i = 0; good && i < model->input_count; i++) {
@@ -355,6 +403,48 @@ static bool is_model(const struct leo_model *model)
     }
     for (uint32_t i = 0; good && i < model->call_count; i++) {
         good = is_call(model, &model->calls[i]);
+    }
+    return good;
+}
+
+// A variant's inputs and outputs fit those of the whole.
+static bool fits(const struct leo_model_io *whole, const struct leo_model_io *part, uint32_t count)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = part[i].rank == whole[i].rank && part[i].dtype == whole[i].dtype &&
+               leo_model_io_bytes(&part[i]) <= leo_model_io_bytes(&whole[i]);
+    }
+    return good;
+}
+
+static bool is_variant(const struct leo_model *model, struct leo_model *variant)
+{
+    variant->weight_bytes = model->weight_bytes; // its values lie in there
+    const bool good = variant->input_count + 1 == model->input_count &&
+                      variant->output_count == model->output_count && is_one(variant) &&
+                      fits(model->inputs, variant->inputs, variant->input_count) &&
+                      fits(model->outputs, variant->outputs, variant->output_count) &&
+                      variant->work_bytes <= model->work_bytes;
+    variant->weight_bytes = 0;
+    return good;
+}
+
+static bool is_model(struct leo_model *model)
+{
+    const bool has_gears = model->gear_count > 0;
+    bool good = is_one(model) && model->gear_kind < LEO_MODEL_GEAR_KINDS &&
+                has_gears == (model->gear_kind != LEO_MODEL_NO_GEARS) &&
+                has_gears == (model->gear_width > 0);
+    if (good && has_gears) {
+        const struct leo_model_io *last =
+            model->input_count ? &model->inputs[model->input_count - 1] : NULL;
+        good = last && last->dtype == LEO_DTYPE_S64 && last->rank == 1 &&
+               last->dim[0] == model->gear_width && model->value_count == 0 &&
+               model->call_count == 0;
+    }
+    for (uint32_t i = 0; good && i < model->gear_count; i++) {
+        good = is_variant(model, &model->variants[i]);
     }
     return good;
 }

@@ -16,7 +16,7 @@ struct leo_rt_device;
 struct model_places {
     struct leo_rt_device *device;
     const uint64_t *buffers; /**< inputs, then outputs */
-    size_t count;
+    size_t count, gear;
     uint64_t weights, work;
 };
 

@@ -92,7 +92,10 @@ static int compile(const struct atc_options *options, const uint8_t *data, size_
         .output_type = options->output_type,
         .aipp = aipp,
     };
-    const leo_status status = leo_import_onnx(data, bytes, &import, &model, error);
+    const leo_status status =
+        options->gears.kind == LEO_MODEL_NO_GEARS
+            ? leo_import_onnx(data, bytes, &import, &model, error)
+            : leo_import_with_gears(data, bytes, &import, &options->gears, &model, error);
     if (status != LEO_OK) {
         snprintf(text, sizeof(text), "%s: %s", import_error(status), error);
         return fail(text);

@@ -21,6 +21,9 @@ const char atc_help[] =
     "floats are\n"
     "                          computed in half precision; force_fp32, cube_fp16in_fp32out,\n"
     "                          must_keep_origin_dtype: in single precision\n"
+    "  --dynamic_batch_size \"1,2,4\", --dynamic_image_size \"h,w;h2,w2\", --dynamic_dims "
+    "\"a,b;c,d\"\n"
+    "                          gears: sizes for each -1 of --input_shape; 2 to 100 of one kind\n"
     "  --insert_op_conf FILE   AIPP: inputs are pictures of bytes (static mode)\n"
     "  --out_nodes \"node:0;node2:1\"  the outputs, instead of the network's own\n"
     "  --input_fp16_nodes \"a;b\"  these float inputs are given in half precision\n"
@@ -49,6 +52,9 @@ static const struct option {
     {"input_fp16_nodes", offsetof(struct atc_options, input_fp16_nodes), NULL},
     {"out_nodes", offsetof(struct atc_options, out_nodes), NULL},
     {"insert_op_conf", offsetof(struct atc_options, insert_op_conf), NULL},
+    {"dynamic_batch_size", offsetof(struct atc_options, batches), NULL},
+    {"dynamic_image_size", offsetof(struct atc_options, images), NULL},
+    {"dynamic_dims", offsetof(struct atc_options, dims), NULL},
     {"mode", offsetof(struct atc_options, mode), "|0|1|6|"},
     {"om", offsetof(struct atc_options, om), NULL},
     {"json", offsetof(struct atc_options, json), NULL},
@@ -101,7 +107,7 @@ static int parse_shapes(struct atc_options *options, char *error)
         snprintf(
             error, ATC_ERROR,
             "E10001: Value [%s] for parameter [input_shape] is invalid. Reason: it must be like "
-            "\"name:1,3,224,224;name2:1,8\" with fixed sizes (gears and ranges are not served).",
+            "\"name:1,3,224,224;name2:1,8\" (ranges are not served).",
             options->input_shape);
         return -1;
     }
@@ -135,6 +141,42 @@ static const char *missing_option(const struct atc_options *options)
         }
     }
     return NULL;
+}
+
+static int parse_gears(struct atc_options *options, char *error)
+{
+    const struct {
+        const char *name, *text;
+        enum leo_model_gears kind;
+    } kinds[] = {
+        {"dynamic_batch_size", options->batches, LEO_MODEL_BATCHES},
+        {"dynamic_image_size", options->images, LEO_MODEL_IMAGES},
+        {"dynamic_dims", options->dims, LEO_MODEL_DIMS},
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (!kinds[i].text) {
+            continue;
+        }
+        if (options->gears.kind != LEO_MODEL_NO_GEARS) {
+            snprintf(error, ATC_ERROR, "E10001: --%s: there are gears of another kind already.",
+                     kinds[i].name);
+            return -1;
+        }
+        if (!leo_import_read_gears(kinds[i].kind, kinds[i].text, &options->gears)) {
+            snprintf(
+                error, ATC_ERROR,
+                "E10001: Value [%.200s] for parameter [%s] is invalid. Reason: it must be 2 to "
+                "100 different gears like \"1,2,4\" (batches) or \"224,224;448,448\".",
+                kinds[i].text, kinds[i].name);
+            return -1;
+        }
+    }
+    if (options->dims && options->insert_op_conf) {
+        snprintf(error, ATC_ERROR,
+                 "E10001: --insert_op_conf and --dynamic_dims exclude each other.");
+        return -1;
+    }
+    return 0;
 }
 
 static int check(const struct atc_options *options, char *error)
@@ -186,5 +228,7 @@ int atc_options_parse(int argc, char **argv, struct atc_options *options, char e
             return -1;
         }
     }
-    return check(options, error) == 0 ? parse_shapes(options, error) : -1;
+    return check(options, error) == 0 && parse_shapes(options, error) == 0
+               ? parse_gears(options, error)
+               : -1;
 }

@@ -47,13 +47,8 @@ static uint32_t count_calls(const struct leo_model *model, uint32_t from, const 
     return count;
 }
 
-void show_model(const struct leo_model *model, FILE *to)
+static void show_calls(const struct leo_model *model, FILE *to)
 {
-    fprintf(to, "compiled for: %s\nwork memory: %llu bytes and the operators' workspace\n",
-            model->soc, (unsigned long long)model->work_bytes);
-    fprintf(to, "weights: %llu bytes\n", (unsigned long long)model->weight_bytes);
-    show_ios("input", model->inputs, model->input_count, to);
-    show_ios("output", model->outputs, model->output_count, to);
     fprintf(to, "calls: %u\n", model->call_count);
     for (uint32_t i = 0; i < model->call_count; i++) {
         const char *op = model->calls[i].op;
@@ -61,6 +56,29 @@ void show_model(const struct leo_model *model, FILE *to)
         if (behind == count_calls(model, 0, op)) {
             fprintf(to, "  %s: %u\n", op, behind);
         }
+    }
+}
+
+static const int64_t *gear_row(const struct leo_model *model, uint32_t gear)
+{
+    return model->gears + (size_t)gear * model->gear_width;
+}
+
+void show_model(const struct leo_model *model, FILE *to)
+{
+    fprintf(to, "compiled for: %s\nwork memory: %llu bytes and the operators' workspace\n",
+            model->soc, (unsigned long long)model->work_bytes);
+    fprintf(to, "weights: %llu bytes\n", (unsigned long long)model->weight_bytes);
+    show_ios("input", model->inputs, model->input_count, to);
+    show_ios("output", model->outputs, model->output_count, to);
+    for (uint32_t i = 0; i < model->gear_count; i++) {
+        fprintf(to, "gear %u: ", i);
+        put_dims(to, model->gear_width, gear_row(model, i));
+        fputs(", ", to);
+        show_calls(&model->variants[i], to);
+    }
+    if (model->gear_count == 0) {
+        show_calls(model, to);
     }
 }
 
@@ -149,12 +167,8 @@ static void put_call(FILE *to, const struct leo_model *model, const struct leo_m
     fputs("]}", to);
 }
 
-bool show_json(const struct leo_model *model, FILE *to)
+static void put_body(FILE *to, const struct leo_model *model)
 {
-    fputs("{\n  \"soc\": ", to);
-    put_text(to, model->soc);
-    fprintf(to, ",\n  \"work_bytes\": %llu,\n  \"weight_bytes\": %llu,\n",
-            (unsigned long long)model->work_bytes, (unsigned long long)model->weight_bytes);
     put_ios(to, "inputs", model->inputs, model->input_count);
     put_ios(to, "outputs", model->outputs, model->output_count);
     fputs("  \"calls\": [\n", to);
@@ -162,6 +176,24 @@ bool show_json(const struct leo_model *model, FILE *to)
         put_call(to, model, &model->calls[i]);
         fputs(i + 1 < model->call_count ? ",\n" : "\n", to);
     }
-    fputs("  ]\n}\n", to);
+    fputs("  ]", to);
+}
+
+bool show_json(const struct leo_model *model, FILE *to)
+{
+    fputs("{\n  \"soc\": ", to);
+    put_text(to, model->soc);
+    fprintf(to, ",\n  \"work_bytes\": %llu,\n  \"weight_bytes\": %llu,\n",
+            (unsigned long long)model->work_bytes, (unsigned long long)model->weight_bytes);
+    put_body(to, model);
+    fputs(",\n  \"gears\": [", to);
+    for (uint32_t i = 0; i < model->gear_count; i++) {
+        fputs(i ? ", {\"sizes\": " : "{\"sizes\": ", to);
+        put_dims(to, model->gear_width, gear_row(model, i));
+        fputs(",\n", to);
+        put_body(to, &model->variants[i]);
+        fputc('}', to);
+    }
+    fputs("]\n}\n", to);
     return !ferror(to);
 }

@@ -8,6 +8,6 @@
 
 /** Sizes, inputs and outputs, and how often each operator is called. */
 void show_model(const struct leo_model *model, FILE *to);
-/** All of it but the weights: {"soc", "work_bytes", "weight_bytes", "inputs", "outputs", "calls"}.
- * False: writing failed. */
+/** All of it but the weights: {"soc", "work_bytes", "weight_bytes", "inputs", "outputs", "calls",
+ * "gears"}. False: writing failed. */
 bool show_json(const struct leo_model *model, FILE *to);

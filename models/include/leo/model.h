@@ -54,6 +54,18 @@ struct leo_model_io {
     int64_t dim[LEO_OP_RANK_MAX];
 };
 
+/** What the gears of a model are the sizes of. */
+enum leo_model_gears {
+    LEO_MODEL_NO_GEARS,
+    LEO_MODEL_BATCHES, /**< the first dimension of inputs: one number a gear */
+    LEO_MODEL_IMAGES,  /**< height and width */
+    LEO_MODEL_DIMS,    /**< all dimensions that were left open, in order */
+    LEO_MODEL_GEAR_KINDS
+};
+
+/** Name of the input that tells the gear: its row of numbers. */
+#define LEO_MODEL_GEAR_INPUT "ascend_mbatch_shape_data"
+
 struct leo_model {
     char soc[32]; /**< chip it was compiled for; told, any chip runs it */
     uint32_t input_count, output_count, value_count, call_count;
@@ -62,6 +74,12 @@ struct leo_model {
     struct leo_model_call *calls;
     uint64_t work_bytes, weight_bytes;
     uint8_t *weights;
+    /** A model with gears has no values and calls of its own: for each gear there is a variant with
+     * calls, whose weights are this one's and which has no gears. Its inputs and outputs are each
+     * as large as any variant's; one input more, the last, tells the gear (s64). */
+    uint32_t gear_kind, gear_count, gear_width;
+    int64_t *gears; /**< gear_count rows of gear_width numbers */
+    struct leo_model *variants;
 };
 
 void leo_model_free(struct leo_model *model); /**< the parts; NULL is fine */

@@ -39,8 +39,20 @@ struct leo_import_shapes {
     char names[4096];
 };
 
-/** Reads "name:1,3,224,224;name2:1,8"; sizes are at least 0, "name" or "name:" is a scalar. False:
- * the text is not like this, or it has more than 64 shapes. */
+/** Sizes that a model is compiled for. */
+enum { LEO_IMPORT_GEARS = 100, LEO_IMPORT_GEAR_WIDTH = 16 };
+struct leo_import_gears {
+    enum leo_model_gears kind; /**< LEO_MODEL_NO_GEARS: none */
+    uint32_t count, width;
+    int64_t rows[LEO_IMPORT_GEARS][LEO_IMPORT_GEAR_WIDTH];
+};
+/** Reads "1,2,4" (batches) or "1,2;3,4": from 2 to 100 gears of as many numbers, none twice, two
+ * for images. False: the text is not like this. */
+bool leo_import_read_gears(enum leo_model_gears kind, const char *text,
+                           struct leo_import_gears *gears);
+
+/** Reads "name:1,3,224,224;name2:1,8"; sizes are at least 0, or -1 for what gears tell; "name" or
+ * "name:" is a scalar. False: the text is not like this, or it has more than 64 shapes. */
 bool leo_import_read_shapes(const char *text, struct leo_import_shapes *shapes);
 
 /** Modes of precision that are known: "|a|b|". */
@@ -63,6 +75,13 @@ bool leo_import_knows_chip(const char *name);
 LEO_MUST_CHECK leo_status leo_import_onnx(const void *data, size_t bytes,
                                           const struct leo_import_options *options,
                                           struct leo_model *model, char error[LEO_MODEL_ERROR]);
+
+/** The same for each gear, as one model: -1 in options->shapes are the gears' numbers, in order. */
+LEO_MUST_CHECK leo_status leo_import_with_gears(const void *data, size_t bytes,
+                                                const struct leo_import_options *options,
+                                                const struct leo_import_gears *gears,
+                                                struct leo_model *model,
+                                                char error[LEO_MODEL_ERROR]);
 
 #ifdef __cplusplus
 }

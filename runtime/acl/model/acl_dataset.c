@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data sets: lists of data buffers with their descriptions. They own neither. */
-#include "../acl_internal.h"
+#include "acl_model.h"
 
-#include <acl/acl_mdl.h>
 #include <leo/alloc.h>
 
 struct item {
@@ -13,6 +12,7 @@ struct item {
 struct aclmdlDataset {
     struct item *items;
     size_t count;
+    size_t gear; /* from 1 on */
 };
 
 aclmdlDataset *aclmdlCreateDataset(void)
@@ -74,4 +74,14 @@ aclError aclmdlSetDatasetTensorDesc(aclmdlDataset *dataset, aclTensorDesc *tenso
 aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t index)
 {
     return dataset && index < dataset->count ? dataset->items[index].desc : NULL;
+}
+
+size_t acl_dataset_gear(const aclmdlDataset *dataset)
+{
+    return dataset->gear;
+}
+
+void acl_dataset_set_gear(aclmdlDataset *dataset, size_t gear)
+{
+    dataset->gear = gear;
 }

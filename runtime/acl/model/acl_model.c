@@ -54,6 +54,23 @@ void acl_model_put(uint32_t id)
     pthread_mutex_unlock(&process->lock);
 }
 
+size_t acl_model_gear(uint32_t id)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->lock);
+    const size_t gear = id > 0 && id <= process->model_count ? process->models[id - 1].gear : 0;
+    pthread_mutex_unlock(&process->lock);
+    return gear;
+}
+
+void acl_model_set_gear(uint32_t id, size_t gear)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->lock);
+    process->models[id - 1].gear = gear;
+    pthread_mutex_unlock(&process->lock);
+}
+
 // A number for the model: a free place, or one more.
 static aclError add_slot(const char *func, const struct acl_model_slot *slot, uint32_t *id)
 {
@@ -303,6 +320,13 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
                          aclrtStream stream)
 {
     const struct leo_acl_model *model = slot->model;
+    const size_t gear = acl_dataset_gear(input);
+    if (model->gear_count ? gear == 0 || gear > model->gear_count : gear != 0) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                        model->gear_count ? "the data set of the inputs was given no gear of this "
+                                            "model (aclmdlSetDynamicBatchSize ...)"
+                                          : "a gear was set, and the model has none");
+    }
     void **buffers = leo_calloc(model->input_count + model->output_count + 1, sizeof(*buffers));
     if (!buffers) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
@@ -314,8 +338,8 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
     }
     error = error == ACL_SUCCESS ? acl_model_order_begin(slot->order, stream) : error;
     if (error == ACL_SUCCESS) {
-        error = acl_model_calls(func)->run(func, slot->model, stream, slot->work, slot->weights,
-                                           buffers);
+        error = acl_model_calls(func)->run(func, slot->model, gear ? gear - 1 : 0, stream,
+                                           slot->work, slot->weights, buffers);
         const aclError ended = acl_model_order_end(slot->order, stream);
         error = error == ACL_SUCCESS ? ended : error;
     }

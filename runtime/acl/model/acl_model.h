@@ -17,10 +17,12 @@ struct acl_model_slot {
     bool owns_work, owns_weights; /**< else the caller's */
     struct acl_model_order *order;
     uint32_t running; /**< calls that use it now */
+    size_t gear;      /**< that was set last, from 1 on; 0: none was */
 };
 
 /** What a description holds: its own copy of what the model told. */
 struct aclmdlDesc {
+    uint32_t id;
     size_t input_count, output_count;
     struct acl_model_io {
         char name[ACL_MAX_TENSOR_NAME_LEN];
@@ -28,6 +30,10 @@ struct aclmdlDesc {
         size_t dim_count, bytes;
         int64_t dims[LEO_ACL_MODEL_DIMS];
     } *inputs, *outputs;
+    enum leo_acl_gears gear_kind;
+    size_t gear_count, gear_width;
+    int64_t *gears;
+    struct acl_model_io *gear_ios; /**< by gear: inputs but the last, outputs */
 };
 
 /** The library's calls, which is looked for beside this one; NULL with an error text. */
@@ -35,6 +41,17 @@ const struct leo_acl_model_calls *acl_model_calls(const char *func);
 /** The model of an id, in use until acl_model_put; NULL with an error text. */
 struct acl_model_slot acl_model_take(const char *func, uint32_t id, aclError *error);
 void acl_model_put(uint32_t id);
+
+/** The gear that was set for a model last; 0: none, or no such model. */
+size_t acl_model_gear(uint32_t id);
+void acl_model_set_gear(uint32_t id, size_t gear);
+/** The gear of a data set's runs, from 1 on; 0: none was set. */
+size_t acl_dataset_gear(const aclmdlDataset *dataset);
+void acl_dataset_set_gear(aclmdlDataset *dataset, size_t gear);
+/** Of gear `gear` (from 0 on): input `index`, or behind the inputs but the last an output. */
+const struct acl_model_io *acl_model_gear_io(const aclmdlDesc *desc, size_t gear, size_t index);
+/** Name, dims of an input or output. */
+void acl_model_tell_dims(const struct acl_model_io *io, aclmdlIODims *dims);
 
 /** For the calling thread's device. */
 aclError acl_model_order_create(const char *func, struct acl_model_order **out);

@@ -19,6 +19,8 @@ static void empty(aclmdlDesc *desc)
 {
     leo_free(desc->inputs);
     leo_free(desc->outputs);
+    leo_free(desc->gears);
+    leo_free(desc->gear_ios);
     *desc = (aclmdlDesc){0};
 }
 
@@ -45,6 +47,27 @@ static struct acl_model_io *copy_ios(const struct leo_acl_model_io *from, size_t
     return ios;
 }
 
+// Whether there was memory for it.
+static bool copy_model(aclmdlDesc *desc, const struct leo_acl_model *model)
+{
+    const size_t numbers = model->gear_count * model->gear_width;
+    const size_t ios = model->input_count + model->output_count;
+    desc->input_count = model->input_count;
+    desc->output_count = model->output_count;
+    desc->inputs = copy_ios(model->inputs, model->input_count);
+    desc->outputs = copy_ios(model->outputs, model->output_count);
+    desc->gear_kind = model->gear_kind;
+    desc->gear_count = model->gear_count;
+    desc->gear_width = model->gear_width;
+    desc->gears = leo_calloc(numbers + 1, sizeof(*desc->gears));
+    desc->gear_ios =
+        copy_ios(model->gear_ios, model->gear_count ? model->gear_count * (ios - 1) : 0);
+    if (desc->gears && numbers) {
+        memcpy(desc->gears, model->gears, numbers * sizeof(*desc->gears));
+    }
+    return desc->inputs && desc->outputs && desc->gears && desc->gear_ios;
+}
+
 aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId)
 {
     aclError error;
@@ -56,12 +79,10 @@ aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId)
         return error;
     }
     empty(modelDesc);
-    modelDesc->input_count = slot.model->input_count;
-    modelDesc->output_count = slot.model->output_count;
-    modelDesc->inputs = copy_ios(slot.model->inputs, slot.model->input_count);
-    modelDesc->outputs = copy_ios(slot.model->outputs, slot.model->output_count);
+    const bool good = copy_model(modelDesc, slot.model);
+    modelDesc->id = modelId;
     acl_model_put(modelId);
-    if (!modelDesc->inputs || !modelDesc->outputs) {
+    if (!good) {
         empty(modelDesc);
         return acl_fail(ACL_ERROR_BAD_ALLOC, __func__, "out of host memory");
     }
@@ -103,6 +124,14 @@ size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t index)
     return io ? io->bytes : 0;
 }
 
+void acl_model_tell_dims(const struct acl_model_io *io, aclmdlIODims *dims)
+{
+    memset(dims, 0, sizeof(*dims));
+    snprintf(dims->name, sizeof(dims->name), "%s", io->name);
+    dims->dimCount = io->dim_count;
+    memcpy(dims->dims, io->dims, io->dim_count * sizeof(*io->dims));
+}
+
 static aclError get_dims(const char *func, const aclmdlDesc *desc, bool input, size_t index,
                          aclmdlIODims *dims)
 {
@@ -113,16 +142,21 @@ static aclError get_dims(const char *func, const aclmdlDesc *desc, bool input, s
     if (!io) {
         return ACL_ERROR_INVALID_PARAM;
     }
-    memset(dims, 0, sizeof(*dims));
-    snprintf(dims->name, sizeof(dims->name), "%s", io->name);
-    dims->dimCount = io->dim_count;
-    memcpy(dims->dims, io->dims, io->dim_count * sizeof(*io->dims));
+    acl_model_tell_dims(io, dims);
     return ACL_SUCCESS;
 }
 
 aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
-    return get_dims(__func__, modelDesc, true, index, dims);
+    const aclError error = get_dims(__func__, modelDesc, true, index, dims);
+    // What gears tell is open.
+    for (size_t i = 0; error == ACL_SUCCESS && i < modelDesc->gear_count; i++) {
+        const struct acl_model_io *io = acl_model_gear_io(modelDesc, i, index);
+        for (size_t d = 0; index + 1 < modelDesc->input_count && d < dims->dimCount; d++) {
+            dims->dims[d] = io->dims[d] == dims->dims[d] ? dims->dims[d] : -1;
+        }
+    }
+    return error;
 }
 
 aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
@@ -132,7 +166,17 @@ aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIO
 
 aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
-    return get_dims(__func__, modelDesc, false, index, dims);
+    const aclError error = get_dims(__func__, modelDesc, false, index, dims);
+    if (error != ACL_SUCCESS || modelDesc->gear_count == 0) {
+        return error;
+    }
+    const size_t gear = acl_model_gear(modelDesc->id);
+    if (gear == 0 || gear > modelDesc->gear_count) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "no gear was set yet");
+    }
+    acl_model_tell_dims(acl_model_gear_io(modelDesc, gear - 1, modelDesc->input_count - 1 + index),
+                        dims);
+    return ACL_SUCCESS;
 }
 
 const char *aclmdlGetInputNameByIndex(const aclmdlDesc *modelDesc, size_t index)

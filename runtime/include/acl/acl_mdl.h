@@ -32,6 +32,20 @@ typedef struct aclmdlIODims {
     int64_t dims[ACL_MAX_DIM_CNT];
 } aclmdlIODims;
 
+/* Gears of a model: batches, and heights with widths. */
+#define ACL_MAX_BATCH_NUM 128
+#define ACL_MAX_HW_NUM    128
+typedef struct aclmdlBatch {
+    size_t batchCount;
+    uint64_t batch[ACL_MAX_BATCH_NUM];
+} aclmdlBatch;
+typedef struct aclmdlHW {
+    size_t hwCount;
+    uint64_t hw[ACL_MAX_HW_NUM][2];
+} aclmdlHW;
+/* Name of the input that tells the gear. */
+#define ACL_DYNAMIC_TENSOR_NAME "ascend_mbatch_shape_data"
+
 /* Loading: 145002 for a file that cannot be read, 545000 and above for one that is no model. */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithMem(const char *modelPath, uint32_t *modelId,
@@ -53,7 +67,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset
                                            aclmdlDataset *output);
 ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input,
                                                 aclmdlDataset *output, aclrtStream stream);
-/* A description stays empty: 0 inputs and outputs. */
+/* A description is empty until aclmdlGetDesc fills it. */
 ACL_FUNC_VISIBILITY aclmdlDesc *aclmdlCreateDesc(void);
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyDesc(aclmdlDesc *modelDesc);
 ACL_FUNC_VISIBILITY aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId);
@@ -67,6 +81,22 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, si
                                                  aclmdlIODims *dims);
 ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index,
                                                     aclmdlIODims *dims);
+/* Before each run of a model with gears: which one its inputs have. index: that of
+ * ACL_DYNAMIC_TENSOR_NAME. dims: of all other inputs, one behind the other. */
+ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicBatchSize(uint32_t modelId, aclmdlDataset *dataset,
+                                                       size_t index, uint64_t batchSize);
+ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset *dataset,
+                                                    size_t index, uint64_t height, uint64_t width);
+ACL_FUNC_VISIBILITY aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset *dataset,
+                                                       size_t index, const aclmdlIODims *dims);
+/* Counts are 0 if the gears are of another kind. */
+ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, aclmdlBatch *batch);
+ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicHW(const aclmdlDesc *modelDesc, size_t index,
+                                                aclmdlHW *hw);
+ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc *modelDesc,
+                                                            size_t index, size_t *gearCount);
+ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicDims(const aclmdlDesc *modelDesc, size_t index,
+                                                       aclmdlIODims *dims, size_t gearCount);
 ACL_FUNC_VISIBILITY const char *aclmdlGetInputNameByIndex(const aclmdlDesc *modelDesc,
                                                           size_t index);
 ACL_FUNC_VISIBILITY const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *modelDesc,

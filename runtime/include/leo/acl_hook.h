@@ -92,11 +92,26 @@ struct leo_acl_model_io {
     int64_t dims[LEO_ACL_MODEL_DIMS];
 };
 
+/** What the gears of a model are the sizes of. */
+enum leo_acl_gears {
+    LEO_ACL_NO_GEARS,
+    LEO_ACL_BATCHES, /**< one number: the batch */
+    LEO_ACL_IMAGES,  /**< height and width */
+    LEO_ACL_DIMS,    /**< those that were left open */
+    LEO_ACL_GEAR_KINDS
+};
+
 /** A model that was read. */
 struct leo_acl_model {
     size_t work_bytes, weight_bytes; /**< device memory it needs */
     size_t input_count, output_count;
-    const struct leo_acl_model_io *inputs, *outputs;
+    const struct leo_acl_model_io *inputs, *outputs; /**< with gears as large as any gear's */
+    /** With gears the last input takes the gear's numbers (s64). */
+    enum leo_acl_gears gear_kind;
+    size_t gear_count, gear_width;
+    const int64_t *gears; /**< rows of gear_width numbers */
+    /** By gear: the inputs but the last one, then the outputs. */
+    const struct leo_acl_model_io *gear_ios;
 };
 
 /** The library that runs models registers these when it is loaded. Functions return 0 or the code
@@ -108,9 +123,9 @@ struct leo_acl_model_calls {
     /** Writes the weights to `weights`. Waits. */
     aclError (*place)(const char *func, struct leo_acl_model *model, void *weights);
     /** Launches all of it on the stream; does not wait. One call at a time for a model. `buffers`:
-     * the inputs, then the outputs. */
-    aclError (*run)(const char *func, struct leo_acl_model *model, aclrtStream stream, void *work,
-                    const void *weights, void *const *buffers);
+     * the inputs, then the outputs. `gear`: its row; 0 without gears. */
+    aclError (*run)(const char *func, struct leo_acl_model *model, size_t gear, aclrtStream stream,
+                    void *work, const void *weights, void *const *buffers);
     void (*close)(struct leo_acl_model *model);
 };
 ACL_FUNC_VISIBILITY void leo_acl_set_model_calls(const struct leo_acl_model_calls *calls);

@@ -33,10 +33,11 @@ static aclError place(const char *func, struct leo_acl_model *model, void *weigh
 }
 
 // Input to the work area, and from there to the output: two runs at a time would mix them.
-static aclError run(const char *func, struct leo_acl_model *model, aclrtStream stream, void *work,
-                    const void *weights, void *const *buffers)
+static aclError run(const char *func, struct leo_acl_model *model, size_t gear, aclrtStream stream,
+                    void *work, const void *weights, void *const *buffers)
 {
     (void)func;
+    (void)gear;
     (void)model;
     (void)weights;
     aclError error =

@@ -138,6 +138,7 @@ class ModelsCase(unittest.TestCase):
         done = subprocess.run([sys.executable, "-B", "-c", start + script, *map(str, args)], env=env, capture_output=True,
                               text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
 
     def check(self, data, inputs, want, tolerance, *options):
         done = self.atc(data, *options)
