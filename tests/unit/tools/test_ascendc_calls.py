@@ -189,24 +189,6 @@ class Calls(Case):
         for (int i = 4; i < 8; i++) { z.SetValue(i, (float)limits::infinity()); } PipeBarrier<PIPE_ALL>();""", [1.0] * 8, [1.0] * 8)
         self.assertEqual(got, [2.0**-14, 65504.0, -65504.0, 2.0**-10] + [math.inf] * 4, self.said)
 
-    def test_the_older_fixpipe(self):
-        source = self.path / "k.cpp"
-        held = """#include "kernel_operator.h"
-        using namespace AscendC;
-        template <typename T> __aicore__ inline void store(const GlobalTensor<T> &to, const LocalTensor<T> &from)
-        {
-            FixpipeParams<T> params;
-            params.nz2ndParams.nz2ndEn = true;
-            Fixpipe(to, from, params);
-        }
-        extern "C" __global__ __aicore__ void k(GM_ADDR) { %s }"""
-        source.write_text(held % "", encoding="ascii")
-        self.built(source, B1)
-        source.write_text(held % "store(GlobalTensor<float>(), LocalTensor<float>());", encoding="ascii")
-        run = self.compile(source, B1)
-        self.assertNotEqual(run.returncode, 0)
-        self.assertIn("use FixpipeParamsV220", run.stderr)
-
     def test_half(self):
         x = [i / 16 - 8 for i in range(256)]
         body = """LocalTensor<half> h = tmp.ReinterpretCast<half>();
