@@ -8,7 +8,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # Left out: the networks A36 to A38, which are accuracy-networks, P41, on which published sources disagree, and four rows of a trace with two images (Q18, Q31, Q33, Q35), and A25 to A27, forward convolutions that the published release runs slower than its own gradients; all others must stay within 25 %.
 ACCURACY_ROWS = A01,A02,A03,A04,A05,A06,A07,A08,A09,A10,A11,A12,A13,A14,A15,A16,A17,A18,A19,A20,A21,A22,A23,A24,A28,A29,A30,A31,A32,A33,A34,A35,A39,A40,Q01,Q02,Q03,Q04,Q05,Q06,Q07,Q08,Q09,Q10,Q11,Q12,Q13,Q14,Q15,Q16,Q17,Q19,Q20,Q21,Q22,Q23,Q24,Q25,Q26,Q27,Q28,Q29,Q30,Q32,Q34,Q36,Q37,Q38,Q39,Q40,P01,P02,P03,P04,P05,P06,P07,P08,P09,P10,P11,P12,P13,P14,P15,P16,P17,P18,P19,P20,P21,P22,P23,P24,P25,P26,P27,P28,P29,P30,P31,P32,P33,P34,P35,P36,P37,P38,P39,P40,P42,G01,G02
 
-.PHONY: help setup configure demo demo-pytorch demo-mindspore demo-mlu toolkit build build-asan test test-pytorch test-mindspore test-mlu test-onnxruntime bench accuracy accuracy-networks ulp same threads tsan fuzz soak layouts mutate docs format clean
+.PHONY: help roofline setup configure demo demo-pytorch demo-mindspore demo-mlu toolkit build build-asan test test-pytorch test-mindspore test-mlu test-onnxruntime bench accuracy accuracy-networks ulp same threads tsan fuzz soak layouts mutate docs format clean
 
 help:
 	@echo "make demo    install what is missing, build, train a small network on the simulated chip"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench   measure speed: ratios against the host's own library, in one run"
 	@echo "make accuracy   simulated times beside published ones; fails if a row leaves its bounds (minutes)"
 	@echo "make accuracy-networks   the same of whole training steps, ResNet-50 with batch 32 (many minutes, 8 GB)"
+	@echo "make roofline   every operator over sizes beside the bound of its bytes; writes docs/roofline.md (20 minutes)"
 	@echo "make ulp     distances of exp, ln, roots and reciprocals from the truth, 10^8 samples (many minutes)"
 	@echo "make same    the same bits and cycles from builds of gcc and of clang (builds twice)"
 	@echo "make threads run the tests but the long ones with 1, 2 and 16 host threads; simulated times must be the same (many minutes)"
@@ -64,6 +65,10 @@ accuracy: configure
 accuracy-networks: configure
 	@cmake --build build --parallel $(JOBS) --target leo
 	build/tools/leo/leo accuracy tests/accuracy/published.csv --only A36,A37,A38 --within 25
+
+roofline: configure
+	@cmake --build build --parallel $(JOBS) --target op_sweep
+	python3 -B tests/bench/roofline.py build --page docs/roofline.md
 
 ulp: configure
 	@cmake --build build --parallel $(JOBS) --target ulp
