@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models behind AscendCL's calls: part of libopapi, which registers this when it is loaded. */
+#include "aipp_run.h"
 #include "model_replay.h"
 #include "model_run.h"
 
@@ -14,6 +15,7 @@ struct loaded {
     struct leo_model model;
     struct leo_acl_model_io *ios;
     uint64_t *workspace; /* by gear */
+    struct aipp_room aipp;
     struct model_replay replay;
 };
 
@@ -89,6 +91,9 @@ static aclError find_workspace(const char *func, struct loaded *loaded)
             status = model_workspace(variant_of(&loaded->model, i), context, &loaded->workspace[i],
                                      &failed);
         }
+        if (status == LEO_OK && loaded->model.aipp_input) {
+            status = aipp_find_room(&loaded->model, context, &loaded->aipp);
+        }
         leo_op_context_destroy(context);
     }
     return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);
@@ -116,7 +121,7 @@ static void tell_model(struct loaded *loaded)
     struct leo_acl_model_io *ios = loaded->ios,
                             *next = ios + model->input_count + model->output_count;
     loaded->told = (struct leo_acl_model){
-        .work_bytes = work_bytes(loaded),
+        .work_bytes = work_bytes(loaded) + loaded->aipp.work + loaded->aipp.workspace,
         .weight_bytes = model->weight_bytes,
         .input_count = model->input_count,
         .output_count = model->output_count,
@@ -127,6 +132,7 @@ static void tell_model(struct loaded *loaded)
         .gear_width = model->gear_width,
         .gears = model->gears,
         .gear_ios = next,
+        .aipp_input = model->aipp_input,
     };
     tell_ios(ios, model->inputs, model->input_count);
     tell_ios(ios + model->input_count, model->outputs, model->output_count);
@@ -221,25 +227,56 @@ static aclError launch_calls(void *argument, aclrtStream handle)
     return status == LEO_OK ? ACL_SUCCESS : call_failed(launch->func, status, failed);
 }
 
-static aclError run_model(const char *func, struct leo_acl_model *model, size_t gear,
-                          aclrtStream stream, void *work, const void *weights, void *const *buffers)
+// The pictures of this run become what the model's calls read.
+static aclError launch_pictures(const char *func, const struct loaded *loaded,
+                                const struct leo_acl_model_run *run)
+{
+    char text[LEO_MODEL_ERROR];
+    struct leo_rt_stream *stream;
+    struct leo_rt_device *device;
+    struct leo_op_context *context;
+    const uint64_t work = (uint64_t)(uintptr_t)run->work;
+    aclError error = leo_acl_stream_get(run->stream, &stream, &device);
+    if (error != ACL_SUCCESS) {
+        return error;
+    }
+    leo_status status = leo_op_context_create(device, stream, &context);
+    if (status != LEO_OK) {
+        return leo_acl_status(func, status);
+    }
+    status = aipp_run(&loaded->model, context, run->aipp, (uint32_t)run->aipp_count,
+                      (uint64_t)(uintptr_t)run->buffers[loaded->model.aipp_input - 1], work,
+                      &loaded->aipp, work + work_bytes(loaded), text);
+    leo_op_context_destroy(context);
+    return status == LEO_OK ? ACL_SUCCESS
+                            : leo_acl_fail(status == LEO_ERR_INVALID_ARG ? ACL_ERROR_INVALID_PARAM
+                                                                         : ACL_ERROR_INTERNAL_ERROR,
+                                           func, "pictures of the model: %s", text);
+}
+
+static aclError run_model(const char *func, struct leo_acl_model *model,
+                          const struct leo_acl_model_run *run)
 {
     struct loaded *loaded = (struct loaded *)model;
+    const uint64_t *buffers = (const uint64_t *)run->buffers;
     struct launch launch = {.func = func,
                             .loaded = loaded,
-                            .gear = gear,
-                            .inputs = (const uint64_t *)buffers,
-                            .outputs = (const uint64_t *)buffers + model->input_count,
-                            .weights = (uint64_t)(uintptr_t)weights,
-                            .work = (uint64_t)(uintptr_t)work};
-    struct model_places places = {.buffers = launch.inputs,
+                            .gear = run->gear,
+                            .inputs = buffers,
+                            .outputs = buffers + model->input_count,
+                            .weights = (uint64_t)(uintptr_t)run->weights,
+                            .work = (uint64_t)(uintptr_t)run->work};
+    struct model_places places = {.buffers = buffers,
                                   .count = model->input_count + model->output_count,
-                                  .gear = gear,
+                                  .gear = run->gear,
                                   .weights = launch.weights,
                                   .work = launch.work};
-    const aclError error = leo_acl_device_get(&places.device);
+    aclError error = leo_acl_device_get(&places.device);
+    if (error == ACL_SUCCESS && loaded->model.aipp_input) {
+        error = launch_pictures(func, loaded, run);
+    }
     return error == ACL_SUCCESS
-               ? model_replay_run(&loaded->replay, &places, stream, launch_calls, &launch)
+               ? model_replay_run(&loaded->replay, &places, run->stream, launch_calls, &launch)
                : error;
 }
 

@@ -13,7 +13,7 @@ static const struct key {
     uint32_t place;
     double least, most, otherwise;
 } keys[] = {
-    {"aipp_mode", LEO_AIPP_MODE, 1, 1, 0},
+    {"aipp_mode", LEO_AIPP_MODE, LEO_AIPP_STATIC, LEO_AIPP_DYNAMIC, 0},
     {"related_input_rank", LEO_AIPP_INPUT_RANK, 0, 1e9, 0},
     {"input_edge_idx", LEO_AIPP_INPUT_EDGE, 0, 1e9, 0},
     {"input_format", LEO_AIPP_FORMAT, 1, LEO_AIPP_FORMATS - 1, 0},
@@ -68,7 +68,7 @@ static const struct key {
     {"support_rotation", LEO_AIPP_UNSERVED, 0, 0, 0},
     {"cpadding_value", LEO_AIPP_UNSERVED, 0, 0, 0},
     {"single_line_mode", LEO_AIPP_UNSERVED, 0, 0, 0},
-    {"max_src_image_size", LEO_AIPP_UNSERVED, 0, 0, 0},
+    {"max_src_image_size", LEO_AIPP_MOST_BYTES, 0, UINT32_MAX, 0},
 };
 
 /* Words that stand for numbers. */
@@ -76,8 +76,8 @@ static const struct {
     const char *word;
     double number;
 } words[] = {
-    {"static", 1},
-    {"dynamic", 2},
+    {"static", LEO_AIPP_STATIC},
+    {"dynamic", LEO_AIPP_DYNAMIC},
     {"true", 1},
     {"false", 0},
     {"YUV420SP_U8", LEO_AIPP_YUV420SP},
@@ -171,9 +171,15 @@ static bool read_op(const char **at, struct leo_aipp *aipp, char error[LEO_MODEL
             return false;
         }
     }
-    if ((*at)[-1] != '}' || aipp->at[LEO_AIPP_MODE] == 0 || aipp->at[LEO_AIPP_FORMAT] == 0) {
-        snprintf(error, LEO_MODEL_ERROR, "aipp_op: %s",
-                 (*at)[-1] != '}' ? "it has no end" : "aipp_mode and input_format are required");
+    const bool dynamic = aipp->at[LEO_AIPP_MODE] == LEO_AIPP_DYNAMIC;
+    const char *fault = (*at)[-1] != '}'               ? "it has no end"
+                        : aipp->at[LEO_AIPP_MODE] == 0 ? "aipp_mode is required"
+                        : dynamic && aipp->at[LEO_AIPP_MOST_BYTES] == 0
+                            ? "max_src_image_size is required"
+                        : !dynamic && aipp->at[LEO_AIPP_FORMAT] == 0 ? "input_format is required"
+                                                                     : NULL;
+    if (fault) {
+        snprintf(error, LEO_MODEL_ERROR, "aipp_op: %s", fault);
         return false;
     }
     return true;

@@ -103,6 +103,16 @@ uint32_t model_build_value(struct model_build *build, enum leo_dtype dtype, uint
     return add_value(build, &value, build->storage_count++);
 }
 
+void model_build_is_given(struct model_build *build, uint32_t value)
+{
+    if (!build->failed) {
+        struct model_build_storage *storage = &build->storages[build->storage_of[value]];
+        storage->used = true;
+        storage->first = 0;
+        storage->last = 0;
+    }
+}
+
 uint32_t model_build_weight(struct model_build *build, enum leo_dtype dtype, uint32_t rank,
                             const int64_t *dim, const void *data)
 {

@@ -27,6 +27,8 @@ void model_build_fail(struct model_build *build, const char *format, ...)
 /** A dense tensor in the work area. */
 uint32_t model_build_value(struct model_build *build, enum leo_dtype dtype, uint32_t rank,
                            const int64_t *dim);
+/** The value is written before the first call. */
+void model_build_is_given(struct model_build *build, uint32_t value);
 /** A dense tensor among the weights: a copy of `data`. */
 uint32_t model_build_weight(struct model_build *build, enum leo_dtype dtype, uint32_t rank,
                             const int64_t *dim, const void *data);

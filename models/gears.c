@@ -195,6 +195,12 @@ leo_status leo_import_with_gears(const void *data, size_t bytes,
     for (uint32_t i = 0; i < gears->count && status == LEO_OK && model->gears && model->variants;
          i++) {
         status = import_gear(data, bytes, options, gears, i, &model->variants[i], error);
+        if (status == LEO_OK && model->variants[i].aipp_input) {
+            snprintf(error, LEO_MODEL_ERROR,
+                     "--insert_op_conf: dynamic AIPP with gears is not served");
+            leo_model_free(&model->variants[i]);
+            status = LEO_ERR_INVALID_ARG;
+        }
         if (status == LEO_OK) {
             memcpy(model->gears + (size_t)i * gears->width, gears->rows[i],
                    gears->width * sizeof(*model->gears));

@@ -139,6 +139,8 @@ static void put_calls(struct writer *writer, const struct leo_model *model)
 static void put_model(struct writer *writer, const struct leo_model *model)
 {
     put_calls(writer, model);
+    put(writer, &model->aipp_input, sizeof(model->aipp_input));
+    put(writer, &model->aipp_value, sizeof(model->aipp_value));
     put(writer, &model->gear_kind, sizeof(model->gear_kind));
     put(writer, &model->gear_count, sizeof(model->gear_count));
     put(writer, &model->gear_width, sizeof(model->gear_width));
@@ -299,6 +301,8 @@ static void get_gears(struct reader *reader, struct leo_model *model)
 static void get_model(struct reader *reader, struct leo_model *model)
 {
     get_calls(reader, model);
+    get(reader, &model->aipp_input, sizeof(model->aipp_input));
+    get(reader, &model->aipp_value, sizeof(model->aipp_value));
     get_gears(reader, model);
     get(reader, &model->weight_bytes, sizeof(model->weight_bytes));
     if (model->weight_bytes != reader->bytes - reader->at) {
@@ -430,10 +434,32 @@ static bool is_variant(const struct leo_model *model, struct leo_model *variant)
     return good;
 }
 
+// Pictures become a dense tensor of floats in the work area.
+static bool is_aipp(const struct leo_model *model)
+{
+    if (model->aipp_input == 0) {
+        return model->aipp_value == 0;
+    }
+    if (model->aipp_input >= model->input_count || model->aipp_value >= model->value_count) {
+        return false;
+    }
+    const struct leo_model_io *io = &model->inputs[model->aipp_input - 1];
+    const struct leo_model_value *value = &model->values[model->aipp_value];
+    int64_t stride = 1;
+    bool good = io->rank == 1 && io->dtype == LEO_DTYPE_U8 && value->rank == 4 &&
+                value->region == LEO_MODEL_WORK &&
+                (value->dtype == LEO_DTYPE_F16 || value->dtype == LEO_DTYPE_F32);
+    for (uint32_t d = 4; good && d-- > 0;) {
+        good = value->dim[d] > 0 && value->stride[d] == stride;
+        stride *= value->dim[d];
+    }
+    return good;
+}
+
 static bool is_model(struct leo_model *model)
 {
     const bool has_gears = model->gear_count > 0;
-    bool good = is_one(model) && model->gear_kind < LEO_MODEL_GEAR_KINDS &&
+    bool good = is_one(model) && is_aipp(model) && model->gear_kind < LEO_MODEL_GEAR_KINDS &&
                 has_gears == (model->gear_kind != LEO_MODEL_NO_GEARS) &&
                 has_gears == (model->gear_width > 0);
     if (good && has_gears) {

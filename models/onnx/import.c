@@ -153,7 +153,7 @@ static void take_inputs(struct onnx_import *import)
             take_input(import, graph->input[i]);
         }
     }
-    onnx_check_pictures(import);
+    onnx_end_pictures(import);
 }
 
 static void take_nodes(struct onnx_import *import)

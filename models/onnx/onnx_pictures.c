@@ -4,6 +4,7 @@
 #include "outputs.h"
 
 #include <leo/alloc.h>
+#include <stdio.h>
 #include <string.h>
 
 void onnx_read_pictures(struct onnx_import *import)
@@ -36,6 +37,25 @@ static struct leo_aipp *find_picture(struct onnx_import *import, uint32_t index)
     return NULL;
 }
 
+// Bytes that each run tells how to read.
+static uint32_t take_dynamic(struct onnx_import *import, const struct leo_aipp *aipp,
+                             uint32_t index)
+{
+    struct leo_model *model = &import->build.model;
+    struct leo_model_io *io = &model->inputs[index];
+    const uint32_t value = model_build_value(&import->build, import->floats, 4, io->dim);
+    if (model->aipp_input) {
+        onnx_bad_option(import, "--insert_op_conf: only one input may be dynamic");
+    }
+    model_build_is_given(&import->build, value);
+    model->aipp_input = index + 1;
+    model->aipp_value = value;
+    io->dtype = LEO_DTYPE_U8;
+    io->rank = 1;
+    io->dim[0] = (int64_t)aipp->at[LEO_AIPP_MOST_BYTES];
+    return value;
+}
+
 bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *value)
 {
     char error[LEO_MODEL_ERROR];
@@ -52,6 +72,10 @@ bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *val
                         io->name);
         return false;
     }
+    if (aipp->at[LEO_AIPP_MODE] == LEO_AIPP_DYNAMIC) {
+        *value = take_dynamic(import, aipp, index);
+        return true;
+    }
     memcpy(dim, io->dim, sizeof(dim));
     if (!leo_aipp_fit(aipp, dim, source, error)) {
         onnx_bad_option(import, "--insert_op_conf: input %s: %s", io->name, error);
@@ -65,9 +89,9 @@ bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *val
     return true;
 }
 
-void onnx_check_pictures(struct onnx_import *import)
+void onnx_end_pictures(struct onnx_import *import)
 {
-    const struct leo_model *model = &import->build.model;
+    struct leo_model *model = &import->build.model;
     for (uint32_t i = 0; import->aipp && i < import->aipp->count; i++) {
         bool found = false;
         for (uint32_t k = 0; k < model->input_count; k++) {
@@ -78,5 +102,13 @@ void onnx_check_pictures(struct onnx_import *import)
                             import->aipp->list[i].input,
                             import->aipp->list[i].at[LEO_AIPP_INPUT_RANK]);
         }
+    }
+    if (model->aipp_input && !import->build.failed) {
+        const int64_t pictures = import->build.model.values[model->aipp_value].dim[0];
+        struct leo_model_io *io = &model->inputs[model->input_count++];
+        snprintf(io->name, sizeof(io->name), "%s", LEO_AIPP_INPUT);
+        io->dtype = LEO_DTYPE_U8;
+        io->rank = 1;
+        io->dim[0] = pictures * LEO_AIPP_PICTURE_BYTES;
     }
 }

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 TYPES = {"i32": ctypes.c_int32, "u32": ctypes.c_uint32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "f32": ctypes.c_float,
-         "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "ptr": ctypes.c_void_p, "str": ctypes.c_char_p, "none": None}
+         "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "i16": ctypes.c_int16, "u16": ctypes.c_uint16, "ptr": ctypes.c_void_p, "str": ctypes.c_char_p, "none": None}
 
 
 def _load(name):

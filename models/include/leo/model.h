@@ -80,6 +80,9 @@ struct leo_model {
     uint32_t gear_kind, gear_count, gear_width;
     int64_t *gears; /**< gear_count rows of gear_width numbers */
     struct leo_model *variants;
+    /** Input whose pictures are converted by settings of each run, from 1 on (0: none), and the
+     * value [n, c, h, w] that they become before the first call; the last input goes with them. */
+    uint32_t aipp_input, aipp_value;
 };
 
 void leo_model_free(struct leo_model *model); /**< the parts; NULL is fine */

@@ -3,6 +3,7 @@
 #include "acl_model.h"
 
 #include <leo/alloc.h>
+#include <string.h>
 
 struct item {
     aclDataBuffer *buffer;
@@ -13,6 +14,8 @@ struct aclmdlDataset {
     struct item *items;
     size_t count;
     size_t gear; /* from 1 on */
+    struct leo_aipp *aipp;
+    size_t aipp_count;
 };
 
 aclmdlDataset *aclmdlCreateDataset(void)
@@ -30,6 +33,7 @@ aclError aclmdlDestroyDataset(const aclmdlDataset *dataset)
         return acl_null(__func__, "dataset");
     }
     leo_free(dataset->items);
+    leo_free(dataset->aipp);
     leo_free((void *)(uintptr_t)dataset);
     return ACL_SUCCESS;
 }
@@ -84,4 +88,23 @@ size_t acl_dataset_gear(const aclmdlDataset *dataset)
 void acl_dataset_set_gear(aclmdlDataset *dataset, size_t gear)
 {
     dataset->gear = gear;
+}
+
+const struct leo_aipp *acl_dataset_aipp(const aclmdlDataset *dataset, size_t *count)
+{
+    *count = dataset->aipp_count;
+    return dataset->aipp;
+}
+
+bool acl_dataset_set_aipp(aclmdlDataset *dataset, const struct leo_aipp *aipp, size_t count)
+{
+    struct leo_aipp *copy = leo_calloc(count, sizeof(*copy));
+    if (!copy) {
+        return false;
+    }
+    memcpy(copy, aipp, count * sizeof(*copy));
+    leo_free(dataset->aipp);
+    dataset->aipp = copy;
+    dataset->aipp_count = count;
+    return true;
 }

@@ -327,6 +327,11 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
                                             "model (aclmdlSetDynamicBatchSize ...)"
                                           : "a gear was set, and the model has none");
     }
+    size_t pictures;
+    if (model->aipp_input && !acl_dataset_aipp(input, &pictures)) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                        "the data set of the inputs was given no settings (aclmdlSetInputAIPP)");
+    }
     void **buffers = leo_calloc(model->input_count + model->output_count + 1, sizeof(*buffers));
     if (!buffers) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
@@ -338,8 +343,13 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
     }
     error = error == ACL_SUCCESS ? acl_model_order_begin(slot->order, stream) : error;
     if (error == ACL_SUCCESS) {
-        error = acl_model_calls(func)->run(func, slot->model, gear ? gear - 1 : 0, stream,
-                                           slot->work, slot->weights, buffers);
+        struct leo_acl_model_run run = {.stream = stream,
+                                        .gear = gear ? gear - 1 : 0,
+                                        .work = slot->work,
+                                        .weights = slot->weights,
+                                        .buffers = buffers};
+        run.aipp = acl_dataset_aipp(input, &run.aipp_count);
+        error = acl_model_calls(func)->run(func, slot->model, &run);
         const aclError ended = acl_model_order_end(slot->order, stream);
         error = error == ACL_SUCCESS ? ended : error;
     }

@@ -48,6 +48,10 @@ void acl_model_set_gear(uint32_t id, size_t gear);
 /** The gear of a data set's runs, from 1 on; 0: none was set. */
 size_t acl_dataset_gear(const aclmdlDataset *dataset);
 void acl_dataset_set_gear(aclmdlDataset *dataset, size_t gear);
+/** Settings of a data set's pictures, which stay its own; NULL: none were set. */
+const struct leo_aipp *acl_dataset_aipp(const aclmdlDataset *dataset, size_t *count);
+/** Sets a copy of them; false: out of host memory. */
+bool acl_dataset_set_aipp(aclmdlDataset *dataset, const struct leo_aipp *aipp, size_t count);
 /** Of gear `gear` (from 0 on): input `index`, or behind the inputs but the last an output. */
 const struct acl_model_io *acl_model_gear_io(const aclmdlDesc *desc, size_t gear, size_t index);
 /** Name, dims of an input or output. */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <acl/acl.h>
+#include <leo/aipp.h>
 #include <leo/runtime.h>
 #include <stdbool.h>
 
@@ -112,6 +113,20 @@ struct leo_acl_model {
     const int64_t *gears; /**< rows of gear_width numbers */
     /** By gear: the inputs but the last one, then the outputs. */
     const struct leo_acl_model_io *gear_ios;
+    /** Input whose pictures are converted by settings of each run, from 1 on; 0: none. The last
+     * input goes with them. */
+    size_t aipp_input;
+};
+
+/** One run of a model. */
+struct leo_acl_model_run {
+    aclrtStream stream;
+    size_t gear; /**< its row; 0 without gears */
+    void *work;
+    const void *weights;
+    void *const *buffers;        /**< the inputs, then the outputs */
+    const struct leo_aipp *aipp; /**< by picture; NULL: not set */
+    size_t aipp_count;
 };
 
 /** The library that runs models registers these when it is loaded. Functions return 0 or the code
@@ -122,10 +137,9 @@ struct leo_acl_model_calls {
                      struct leo_acl_model **model);
     /** Writes the weights to `weights`. Waits. */
     aclError (*place)(const char *func, struct leo_acl_model *model, void *weights);
-    /** Launches all of it on the stream; does not wait. One call at a time for a model. `buffers`:
-     * the inputs, then the outputs. `gear`: its row; 0 without gears. */
-    aclError (*run)(const char *func, struct leo_acl_model *model, size_t gear, aclrtStream stream,
-                    void *work, const void *weights, void *const *buffers);
+    /** Launches all of it on the stream; does not wait. One call at a time for a model. */
+    aclError (*run)(const char *func, struct leo_acl_model *model,
+                    const struct leo_acl_model_run *run);
     void (*close)(struct leo_acl_model *model);
 };
 ACL_FUNC_VISIBILITY void leo_acl_set_model_calls(const struct leo_acl_model_calls *calls);

@@ -33,13 +33,14 @@ static aclError place(const char *func, struct leo_acl_model *model, void *weigh
 }
 
 // Input to the work area, and from there to the output: two runs at a time would mix them.
-static aclError run(const char *func, struct leo_acl_model *model, size_t gear, aclrtStream stream,
-                    void *work, const void *weights, void *const *buffers)
+static aclError run(const char *func, struct leo_acl_model *model,
+                    const struct leo_acl_model_run *run)
 {
     (void)func;
-    (void)gear;
     (void)model;
-    (void)weights;
+    uint8_t *work = run->work;
+    void *const *buffers = run->buffers;
+    aclrtStream stream = run->stream;
     aclError error =
         aclrtMemcpyAsync(work, BYTES, buffers[0], BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
     return error ? error

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_models_pictures.py TOOLKIT: pictures of bytes as inputs (--insert_op_conf), against the formulas in plain Python."""
 
+import json
 import random
 import struct
 
-from models_case import RUN, ModelsCase, main, network, node
+from models_case import LOAD, RUN, ModelsCase, main, network, node
 
 BT601_NARROW = [298, 0, 409, 298, -100, -208, 298, 516, 0]
 RGB_TO_YUV = [77, 150, 29, -43, -85, 128, 128, -107, -21]
@@ -109,6 +110,69 @@ CASES = [
 ]
 
 
+# Runs with settings of their own: sys.argv[5] is a list of [calls of acl.mdl, picture's file, wanted].
+DYNAMIC = LOAD.replace("sys.argv[3:])", "sys.argv[3:5])") + """
+import json
+import struct
+index, ret = acl.mdl.get_input_index_by_name(desc, "ascend_dynamic_aipp_data")
+assert ret == 0 and index == 1
+assert acl.mdl.execute(model, inputs, outputs) == 100000 and "no settings" in acl.get_recent_err_msg()
+source, room = (f(acl.mdl.get_dataset_buffer(inputs, 0)) for f in (acl.get_data_buffer_addr, acl.get_data_buffer_size_v2))
+target = acl.get_data_buffer_addr(acl.mdl.get_dataset_buffer(outputs, 0))
+for batch, calls, path, wanted in json.loads(sys.argv[5]) * 2:
+    aipp = acl.mdl.create_aipp(batch)
+    for name, *args in calls:
+        ret = getattr(acl.mdl, "set_aipp_" + name)(aipp, *args)
+        assert ret == 0, (name, args, acl.get_recent_err_msg())
+    assert acl.mdl.set_input_aipp(model, inputs, 0, aipp) == 100000
+    assert acl.mdl.set_input_aipp(model, inputs, index, aipp) == 0
+    assert acl.mdl.set_aipp_by_input_index(model, inputs, 0, aipp) == 0
+    assert acl.mdl.destroy_aipp(aipp) == 0
+    raw = open(path, "rb").read()
+    assert acl.rt.memcpy(source, room, acl.util.bytes_to_ptr(raw), len(raw), 1) == 0
+    assert acl.mdl.execute(model, inputs, outputs) == 0, acl.get_recent_err_msg()
+    host = bytes(4 * len(wanted))
+    assert acl.rt.memcpy(acl.util.bytes_to_ptr(host), len(host), target, len(host), 2) == 0
+    assert list(struct.unpack(f"<{len(wanted)}f", host)) == wanted, (calls, host)
+def refused(text, batch, *calls):
+    aipp = acl.mdl.create_aipp(batch)
+    rets = [getattr(acl.mdl, "set_aipp_" + name)(aipp, *args) for name, *args in calls]
+    assert acl.mdl.set_input_aipp(model, inputs, index, aipp) == 0
+    ret = acl.mdl.execute(model, inputs, outputs)
+    assert 100000 in [*rets, ret] or 207000 in rets, (rets, ret)
+    assert text in acl.get_recent_err_msg(), acl.get_recent_err_msg()
+    assert acl.mdl.destroy_aipp(aipp) == 0
+size = ["src_image_size", 6, 4]
+refused("format was not set", 2, size)
+refused("settings for 1 pictures, the model takes 2", 1, ["input_format", 3], size)
+refused("have more bytes than max_src_image_size", 2, ["input_format", 3], ["src_image_size", 4000, 4000],
+        *[["crop_params", 1, 0, 0, 6, 4, i] for i in range(2)])
+refused("do not make the model's 6", 2, ["input_format", 3], ["src_image_size", 8, 4])
+for call, text in ((["input_format", 7], "only YUV420SP"), (["crop_params", 1, 0, 0, 6, 4, 2], "batchIndex 2, and there are 2"),
+                   (["scf_params", 1, 6, 4, 6, 4, 0], "not resized"), (["padding_params", 1, 33, 0, 0, 0, 0], "a border of 33")):
+    aipp = acl.mdl.create_aipp(2)
+    assert getattr(acl.mdl, "set_aipp_" + call[0])(aipp, *call[1:]) != 0 and text in acl.get_recent_err_msg(), call
+    assert acl.mdl.destroy_aipp(aipp) == 0
+assert acl.mdl.create_aipp(0) == 0
+"""
+
+
+def setter_calls(case, batch):
+    """What a program calls for a case's settings."""
+    s, kinds = case.set, ["", "YUV420SP_U8", "XRGB8888_U8", "RGB888_U8", "YUV400_U8"]
+    calls = [["input_format", kinds.index(case.kind)], ["src_image_size", case.width, case.height],
+             ["rbuv_swap_switch", s["rbuv_swap_switch"]], ["ax_swap_switch", s["ax_swap_switch"]],
+             ["csc_params", s["csc_switch"], *s["matrix"], *s["output_bias"], *s["input_bias"]]]
+    for i in range(batch):
+        calls += [["scf_params", 0, 0, 0, 0, 0, i],
+                  ["crop_params", 1, s["load_start_pos_w"], s["load_start_pos_h"], s["crop_size_w"], s["crop_size_h"], i],
+                  ["padding_params", 1, s["top_padding_size"], s["bottom_padding_size"], s["left_padding_size"],
+                   s["right_padding_size"], i]]
+        calls += [[name, *(s[key] + [s[key][0] * 0] * 4)[:4], i] for name, key in
+                  (("dtc_pixel_mean", "mean_chn"), ("dtc_pixel_min", "min_chn"), ("pixel_var_reci", "var_reci_chn"))]
+    return calls
+
+
 class Pictures(ModelsCase):
     def compile(self, text, shape, *options):
         (self.path / "aipp.cfg").write_text(text)
@@ -128,6 +192,26 @@ class Pictures(ModelsCase):
                 got = struct.unpack(f"<{len(want)}f", (self.path / "out").read_bytes())
                 self.assertEqual(list(got), want, f"case {number} on {soc}")
 
+    def test_runs_tell_their_settings(self):
+        rng = random.Random(6)
+        done = self.compile("aipp_op { aipp_mode: dynamic max_src_image_size: 1024 }", [2, 3, 4, 6])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        runs = []
+        for case in (Case("RGB888_U8", 6, 4),
+                     Case("YUV420SP_U8", 12, 8, csc_switch=1, rbuv_swap_switch=1, matrix=BT601_NARROW, load_start_pos_w=2,
+                          load_start_pos_h=2, crop_size_w=4, crop_size_h=2, left_padding_size=2, top_padding_size=1,
+                          bottom_padding_size=1, var_reci_chn=[0.25, 0.5, 2]),
+                     Case("XRGB8888_U8", 9, 5, ax_swap_switch=1, load_start_pos_w=3, load_start_pos_h=1, crop_size_w=6, crop_size_h=4,
+                          mean_chn=[104, 117, 123, 0], min_chn=[0.5, 0.1, 0], var_reci_chn=[0.003921, 0.01712475, 0.017429194])):
+            pictures = [bytes(rng.randrange(256) for _ in range(case.picture_bytes())) for _ in range(2)]
+            path = self.path / f"in{len(runs)}"
+            path.write_bytes(b"".join(pictures))
+            runs.append([2, setter_calls(case, 2), str(path), [-v for data in pictures for v in case.want(data, 3, 6, 4)]])
+        (self.path / "x").write_bytes(bytes(1024))
+        (self.path / "settings").write_bytes(bytes(2 * 392))
+        for soc in ("ascend910a", "ascend910b1"):
+            self.run_python(soc, DYNAMIC, self.path / "net.om", "-", self.path / "x", self.path / "settings", json.dumps(runs))
+
     def test_settings_that_do_not_fit_are_told(self):
         rgb = "aipp_mode: static input_format: RGB888_U8 "
         for text, reason in ((f"aipp_op {{ {rgb} speed: 1 }}", "the setting speed is not served"),
@@ -136,8 +220,10 @@ class Pictures(ModelsCase):
                              (f"aipp_op {{ {rgb} related_input_rank: 3 }}", "the model has no input"),
                              (f"aipp_op {{ {rgb} related_input_name: \"q\" }}", "the model has no input q"),
                              (f"aipp_op {{ {rgb}", "it has no end"),
-                             ("aipp_op { input_format: RGB888_U8 }", "aipp_mode and input_format are required"),
-                             ("aipp_op { aipp_mode: dynamic }", "aipp_mode is dynamic; it must be"),
+                             ("aipp_op { input_format: RGB888_U8 }", "aipp_mode is required"),
+                             ("aipp_op { aipp_mode: dynamic }", "max_src_image_size is required"),
+                             ("aipp_op { aipp_mode: static }", "input_format is required"),
+                             ("aipp_op { aipp_mode: fast }", "aipp_mode is fast; it must be"),
                              ("aipp_op { aipp_mode: static input_format: YUV400_U8 }", "cannot give the model's 3"),
                              ("aipp_op { aipp_mode: static input_format: RGB888_U8 csc_switch: true matrix_r1c0: 32767 matrix_r1c1: 32767}",
                               "matrix_r1 are too large"),
