@@ -4,7 +4,7 @@
 
 #include <leo/alloc.h>
 
-enum { MOST_PICTURES = 4096 }; // a bound for what is allocated, above every batch
+enum { MAX_PICTURES = 4096 }; // a bound for what is allocated, above every batch
 
 struct aclmdlAIPP {
     uint64_t count;
@@ -13,9 +13,9 @@ struct aclmdlAIPP {
 
 aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize)
 {
-    if (batchSize == 0 || batchSize > MOST_PICTURES) {
+    if (batchSize == 0 || batchSize > MAX_PICTURES) {
         (void)acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "a batch is of 1 to %d pictures",
-                       MOST_PICTURES);
+                       MAX_PICTURES);
         return NULL;
     }
     aclmdlAIPP *aipp = leo_calloc(1, sizeof(*aipp) + batchSize * sizeof(aipp->pictures[0]));
@@ -40,7 +40,7 @@ aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet)
 
 aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *size)
 {
-    if (!size || batchSize == 0 || batchSize > MOST_PICTURES) {
+    if (!size || batchSize == 0 || batchSize > MAX_PICTURES) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "size is NULL or the batch %llu",
                         (unsigned long long)batchSize);
     }
@@ -79,7 +79,7 @@ static aclError set_pictures(const char *func, aclmdlAIPP *aipp, uint64_t first,
 
 static aclError set_all(const char *func, aclmdlAIPP *aipp, const struct numbers *numbers)
 {
-    return set_pictures(func, aipp, 0, MOST_PICTURES, numbers);
+    return set_pictures(func, aipp, 0, MAX_PICTURES, numbers);
 }
 
 static aclError set_one(const char *func, aclmdlAIPP *aipp, uint64_t index,
