@@ -115,8 +115,8 @@ static bool colours_fit(const struct leo_aipp *aipp, int64_t channels, char erro
     return true;
 }
 
-bool leo_aipp_fit(struct leo_aipp *aipp, const int64_t dim[4], int64_t source[4],
-                  char error[LEO_MODEL_ERROR])
+bool model_aipp_fit(struct leo_aipp *aipp, const int64_t dim[4], int64_t source[4],
+                    char error[LEO_MODEL_ERROR])
 {
     complete(aipp, dim);
     if (!axis_fits(aipp, 0, dim[3], error) || !axis_fits(aipp, 1, dim[2], error) ||
@@ -269,8 +269,8 @@ static uint32_t made_channel(const struct conversion *to, const uint32_t in[4], 
                       channel);
 }
 
-void leo_aipp_build(struct model_build *build, const struct leo_aipp *aipp, uint32_t picture,
-                    uint32_t out)
+void model_aipp_build(struct model_build *build, const struct leo_aipp *aipp, uint32_t picture,
+                      uint32_t out)
 {
     if (build->failed) {
         return;

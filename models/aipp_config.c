@@ -185,7 +185,7 @@ static bool read_op(const char **at, struct leo_aipp *aipp, char error[LEO_MODEL
     return true;
 }
 
-bool leo_aipp_read(const char *text, struct leo_aipp_list *list, char error[LEO_MODEL_ERROR])
+bool model_aipp_read(const char *text, struct leo_aipp_list *list, char error[LEO_MODEL_ERROR])
 {
     char token[TOKEN];
     memset(list, 0, sizeof(*list));

@@ -47,7 +47,7 @@ static void add_picture(struct model_build *build, const struct leo_aipp *settin
         model_build_fail(build, "the pictures' format was not set");
         return;
     }
-    if (!leo_aipp_fit(&aipp, dim, source, error)) {
+    if (!model_aipp_fit(&aipp, dim, source, error)) {
         model_build_fail(build, "picture %u: %s", index, error);
         return;
     }
@@ -59,7 +59,7 @@ static void add_picture(struct model_build *build, const struct leo_aipp *settin
     }
     dense_strides(source, from);
     dense_strides(dim, to);
-    leo_aipp_build(
+    model_aipp_build(
         build, &aipp,
         model_build_view(build, model_build_io(build, LEO_MODEL_INPUT, 0), 4, source, from, *start),
         model_build_view(build, model_build_io(build, LEO_MODEL_OUTPUT, 0), 4, dim, to,

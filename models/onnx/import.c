@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HALF = 10, DOUBLE = 11 }; // the format's numbers of types
-
 static bool is_initializer(const OnnxFile__Graph *graph, const char *name)
 {
     for (size_t i = 0; i < graph->n_initializer; i++) {
@@ -65,20 +63,6 @@ static void take_io_shape(struct onnx_import *import, const OnnxFile__ValueInfo 
     for (uint32_t d = 0; d < io->rank; d++) {
         io->dim[d] = type->shape->dim[d]->has_dim_value ? type->shape->dim[d]->dim_value : -1;
     }
-}
-
-bool onnx_take_io_type(struct onnx_import *import, const char *what, const char *name,
-                       const OnnxFile__TensorType *type, bool half, enum leo_dtype *dtype)
-{
-    if (!type || type->elem_type == DOUBLE || !onnx_take_type(type->elem_type, dtype)) {
-        onnx_fail(import, "%s %s has element type %d, which is not served", what, name,
-                  type ? type->elem_type : 0);
-        return false;
-    }
-    if (*dtype == LEO_DTYPE_F32 && (half || type->elem_type == HALF)) {
-        *dtype = LEO_DTYPE_F16;
-    }
-    return true;
 }
 
 // An input that is not a weight: floats become what the model computes in.

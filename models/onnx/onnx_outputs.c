@@ -2,44 +2,9 @@
 #include "outputs.h"
 
 #include <leo/alloc.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void onnx_bad_option(struct onnx_import *import, const char *format, ...)
-{
-    char text[ONNX_ITEM];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof(text), format, list);
-    va_end(list);
-    import->bad_option = import->bad_option || !import->build.failed;
-    onnx_fail(import, "%s", text);
-}
-
-bool onnx_next_item(const char **at, char item[ONNX_ITEM])
-{
-    const size_t length = *at ? strcspn(*at, ";") : 0;
-    if (!*at || !**at || length >= ONNX_ITEM) {
-        return false;
-    }
-    memcpy(item, *at, length);
-    item[length] = '\0';
-    *at += length + ((*at)[length] == ';');
-    return true;
-}
-
-bool onnx_is_listed(const char *list, const char *name)
-{
-    char item[ONNX_ITEM];
-    for (const char *at = list; onnx_next_item(&at, item);) {
-        if (strcmp(item, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 // What is behind the last colon of an item, which ends there then; NULL: there is none.
 static const char *cut_last(char *item)

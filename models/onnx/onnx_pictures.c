@@ -16,7 +16,7 @@ void onnx_read_pictures(struct onnx_import *import)
     import->aipp = leo_calloc(1, sizeof(*import->aipp));
     if (!import->aipp) {
         onnx_fail(import, "out of host memory");
-    } else if (!leo_aipp_read(import->options->aipp, import->aipp, error)) {
+    } else if (!model_aipp_read(import->options->aipp, import->aipp, error)) {
         onnx_bad_option(import, "--insert_op_conf: %s", error);
     }
 }
@@ -77,15 +77,15 @@ bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *val
         return true;
     }
     memcpy(dim, io->dim, sizeof(dim));
-    if (!leo_aipp_fit(aipp, dim, source, error)) {
+    if (!model_aipp_fit(aipp, dim, source, error)) {
         onnx_bad_option(import, "--insert_op_conf: input %s: %s", io->name, error);
         return false;
     }
     io->dtype = LEO_DTYPE_U8;
     memcpy(io->dim, source, sizeof(source));
     *value = model_build_value(&import->build, import->floats, 4, dim);
-    leo_aipp_build(&import->build, aipp, model_build_io(&import->build, LEO_MODEL_INPUT, index),
-                   *value);
+    model_aipp_build(&import->build, aipp, model_build_io(&import->build, LEO_MODEL_INPUT, index),
+                     *value);
     return true;
 }
 

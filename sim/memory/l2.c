@@ -14,7 +14,7 @@ static const struct sim_section list[] = {
     SECTION(WIRED, place), // follows from line
     SECTION(WIRED, line),       SECTION(WIRED, mark),       SECTION(WIRED, base),
     SECTION(WIRED, lines),      SECTION(WIRED, places),     SECTION(STATE, hand),
-    SECTION(STATE, cleaner),    SECTION(STATE, dirty),      SECTION(WIRED, max_dirty),
+    SECTION(STATE, dirty),      SECTION(WIRED, max_dirty),  SECTION(STATE, cleaner),
     SECTION(STATE, used_bytes), SECTION(STATE, read_bytes), SECTION(STATE, written_bytes),
     SECTION(STATE, read_runs),  SECTION(STATE, last_read),
 };

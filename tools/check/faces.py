@@ -37,6 +37,7 @@ ACCEPTED = {
     "acl/acl_exception.c": ({"locks"}, "functions told of failures"),
     "acl/model/acl_model.c": ({"locks", "memory"}, "models that are loaded: no other interface has them"),
     "acl/model/acl_model_desc.c": ({"memory"}, "descriptions of models, which only the interface knows"),
+    "acl/model/acl_model_aipp.c": ({"memory"}, "settings of pictures, which only the interface knows"),
     "acl/model/acl_model_order.c": ({"locks", "memory"}, "what keeps runs of a model apart"),
     "acl/acl_limits.c": ({"state"}, "each thread's limit of cores"),
     "acl/acl_device.c": ({"state"}, "the text that aclrtGetSocName returns"),

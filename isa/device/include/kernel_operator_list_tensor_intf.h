@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Lists of tensors as an argument are not there: a kernel that only includes this compiles. C++
- * only. */
+/** C++ only. Lists of tensors as an argument are not there: a kernel that only includes this
+ * compiles. */
 #pragma once
 
 #include <kernel_operator.h>
