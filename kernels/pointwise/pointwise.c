@@ -123,7 +123,7 @@ static bool gains_by_temps(const struct op_pointwise_work *work, bool floats)
 
 static leo_status plan_work(const struct op_pointwise_work *work)
 {
-    struct op_pointwise_space space;
+    struct op_pointwise_space space = {.rank = 0}; // strides of tensors that are not there are 0
     const char class = op_pointwise_class(work);
     const bool places = op_pointwise_asks_places(work), floats = class == 'f';
     bool done = false;

@@ -42,6 +42,7 @@ class Transfer(common.Case):
         self.assertGreater(torch.cuda.memory_allocated(), 0)
         self.assertEqual(torch.cuda.get_device_name(0), torch.npu.get_device_name(0))
         stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())  # x is made there
         with torch.cuda.stream(stream):
             y = x + 1
         stream.synchronize()
