@@ -30,11 +30,11 @@ static bool check_dims(const char *func, const int64_t *dims, uint64_t count, co
 uint64_t opapi_address(const aclTensor *tensor, uint64_t data)
 {
     const bool known = (unsigned)tensor->view.type < OP_TYPES;
-    const int64_t bytes = known                           ? op_type_bytes(tensor->view.type)
-                          : tensor->data_type == ACL_INT4 ? 0
-                                                          : 1;
-    const int64_t offset = bytes ? tensor->offset * bytes : tensor->offset / 2;
-    return data ? data + (uint64_t)offset : 0;
+    const uint64_t bytes = known ? op_type_bytes(tensor->view.type) : 1;
+    // What is outside of a storage wraps; the view is checked where a call is planned.
+    const uint64_t offset = tensor->data_type == ACL_INT4 ? (uint64_t)(tensor->offset / 2)
+                                                          : (uint64_t)tensor->offset * bytes;
+    return data ? data + offset : 0;
 }
 
 static void set_address(aclTensor *tensor, uint64_t data)
