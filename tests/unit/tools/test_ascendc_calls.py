@@ -345,6 +345,13 @@ class More(Case):
         self.assertIsNotNone(got, self.said)
         self.assertEqual(got[0], sum(x[:190]))
 
+    def test_choices_of_one_mask_for_all_repeats_are_refused(self):
+        body = "LocalTensor<uint8_t> m = tmp.ReinterpretCast<uint8_t>(); Compare(m, x, y, CMPMODE::LT, n); Select(z, m, x, y, SELMODE::%s, n);"
+        x, y = [float(i % 7) for i in range(128)], [3.0] * 128
+        self.assertEqual(self.call(B1, body % "VSEL_TENSOR_TENSOR_MODE", x, y), [min(a, 3.0) for a in x])
+        self.assertIsNone(self.call(B1, body % "VSEL_CMPMASK_SPR", x, y))
+        self.assertIn("VSEL_CMPMASK_SPR is not there", self.said)
+
     def test_sorting(self):
         """Values, and places: those of equal values in their order."""
         body = """

@@ -165,12 +165,22 @@ LEO_AC_INLINE leo_comparison<T> operator!=(const LocalTensor<T> &left, const Loc
     return {left, right, CMPMODE::NE};
 }
 
+/* The mode that uses the same bits for each repeat would choose others here. */
+LEO_AC_INLINE void leo_check_selection(SELMODE mode)
+{
+    if (mode == SELMODE::VSEL_CMPMASK_SPR) {
+        leo_print("Select: VSEL_CMPMASK_SPR is not there\n");
+        trap();
+    }
+}
+
 /** src0 where the bit is set, else src1. */
 template <typename T, typename U>
 LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &mask,
-                          const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE,
+                          const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE mode,
                           uint32_t count)
 {
+    leo_check_selection(mode);
     leo_count_begin(count);
     set_selmask_addr((__ubuf__ const void *)mask.GetPhyAddr());
     vsel((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src0.GetPhyAddr(),
@@ -180,8 +190,9 @@ LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &mask,
 
 template <typename T, typename U, typename V>
 LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &mask,
-                          const LocalTensor<T> &src0, V number, SELMODE, uint32_t count)
+                          const LocalTensor<T> &src0, V number, SELMODE mode, uint32_t count)
 {
+    leo_check_selection(mode);
     leo_count_begin(count);
     set_selmask_addr((__ubuf__ const void *)mask.GetPhyAddr());
     vsel((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src0.GetPhyAddr(), (T)number, 1, 1, 1,
@@ -191,9 +202,10 @@ LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &mask,
 
 template <typename T, typename U, bool isSetMask = true, typename M>
 LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection,
-                          const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE, M mask,
-                          uint8_t repeat, const BinaryRepeatParams &p)
+                          const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE mode,
+                          M mask, uint8_t repeat, const BinaryRepeatParams &p)
 {
+    leo_check_selection(mode);
     leo_slice_begin<T, isSetMask>(mask);
     set_selmask_addr((__ubuf__ const void *)selection.GetPhyAddr());
     vsel((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src0.GetPhyAddr(),
@@ -203,9 +215,10 @@ LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selec
 
 template <typename T, typename U, bool isSetMask = true, typename V, typename M>
 LEO_AC_INLINE void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection,
-                          const LocalTensor<T> &src0, V number, SELMODE, M mask, uint8_t repeat,
-                          const BinaryRepeatParams &p)
+                          const LocalTensor<T> &src0, V number, SELMODE mode, M mask,
+                          uint8_t repeat, const BinaryRepeatParams &p)
 {
+    leo_check_selection(mode);
     leo_slice_begin<T, isSetMask>(mask);
     set_selmask_addr((__ubuf__ const void *)selection.GetPhyAddr());
     vsel((__ubuf__ T *)dst.GetPhyAddr(), (__ubuf__ const T *)src0.GetPhyAddr(), (T)number, repeat,
