@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolution and ConvolutionBackward. */
 #include "convolution.h"
+
 #include "../frame/layout.h"
+#include "../frame/variant.h"
+#include "../pooling/windows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -148,13 +151,6 @@ static leo_status check_output(const struct op_call *call, const struct op_convo
     return op_call_check_shape(call, name, 2 + shape->dims, dim);
 }
 
-static leo_status trans_data(const struct op_call *call, const struct op_tensor *from,
-                             const struct op_tensor *to)
-{
-    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
-    return op_plan_call(call->plan, "TransData", args, 2);
-}
-
 // out = sums + bias by channel.
 static leo_status plan_bias(const struct op_call *call, const struct op_tensor *sums,
                             const struct op_tensor *bias, const struct op_tensor *out)
@@ -170,70 +166,6 @@ static leo_status plan_bias(const struct op_call *call, const struct op_tensor *
     return op_plan_call(call->plan, "Add", args, 4);
 }
 
-// The tensor as rows; `read`: with what it holds.
-static leo_status as_rows(const struct op_call *call, const struct op_tensor *tensor, bool read,
-                          struct op_tensor *rows)
-{
-    *rows = *tensor;
-    if (!op_format_is_native(tensor->format)) {
-        return LEO_OK;
-    }
-    leo_status status = op_plan_temp(call->plan, tensor->type, tensor->rank, tensor->dim, rows);
-    return status == LEO_OK && read ? trans_data(call, tensor, rows) : status;
-}
-
-// Without the cube's formats.
-static leo_status plan_rows(const struct op_call *call, const struct op_convolution *shape,
-                            enum op_convolution_goal goal, const struct op_tensor *a,
-                            const struct op_tensor *b, const struct op_tensor *bias,
-                            const struct op_tensor *out)
-{
-    struct op_tensor rows_a, rows_b, rows_bias, rows_out, sums;
-    bool taken;
-    leo_status status = as_rows(call, a, true, &rows_a);
-    if (status == LEO_OK && bias) {
-        status = as_rows(call, bias, true, &rows_bias);
-        bias = &rows_bias;
-    }
-    if (status == LEO_OK) {
-        status = as_rows(call, b, true, &rows_b);
-    }
-    if (status == LEO_OK) {
-        status = as_rows(call, out, false, &rows_out);
-    }
-    if (status != LEO_OK) {
-        return status;
-    }
-    sums = rows_out;
-    if (bias || !op_tensor_is_dense(&rows_out)) {
-        status =
-            op_plan_temp(call->plan, bias ? OP_TYPE_F32 : out->type, out->rank, out->dim, &sums);
-    }
-    if (status != LEO_OK) {
-        return status;
-    }
-    const struct op_tensor wide_a = widen(&rows_a), wide_b = widen(&rows_b),
-                           wide_sums = widen(&sums), wide_out = widen(&rows_out);
-    const bool integers = !op_type_is_float(a->type);
-    taken = false;
-    if (!integers) {
-        status =
-            op_convolution_plan_matmul(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
-    }
-    if (status == LEO_OK && !taken && !integers) {
-        status =
-            op_convolution_plan_depthwise(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
-    }
-    if (status == LEO_OK && !taken) {
-        status = op_convolution_plan_scalar(call, shape, goal, &wide_a, &wide_b, bias, &wide_out);
-    } else if (status == LEO_OK && sums.addr != rows_out.addr) {
-        status = bias ? plan_bias(call, &sums, bias, &rows_out)
-                      : op_plan_copy(call->plan, &rows_out, &sums);
-    }
-    return status == LEO_OK && rows_out.addr != out->addr ? trans_data(call, &rows_out, out)
-                                                          : status;
-}
-
 // out = sums + bias, both in NC1HWC0: a vector for each group of channels.
 static leo_status plan_native_bias(const struct op_call *call, const struct op_tensor *sums,
                                    const struct op_tensor *bias, const struct op_tensor *out)
@@ -245,7 +177,7 @@ static leo_status plan_native_bias(const struct op_call *call, const struct op_t
         vector.format = OP_FORMAT_NC1HWC0;
         leo_status status = op_plan_temp_bytes(call->plan, op_tensor_extent(&vector), &vector.addr);
         if (status == LEO_OK) {
-            status = trans_data(call, bias, &vector);
+            status = op_plan_change_format(call->plan, bias, &vector);
         }
         if (status != LEO_OK) {
             return status;
@@ -259,46 +191,172 @@ static leo_status plan_native_bias(const struct op_call *call, const struct op_t
     return op_plan_call(call->plan, "Add", args, 4);
 }
 
+/* ---- the ways over the chip ---- */
+
+// One product to compute: out (of the type and format asked for) from a and b.
+struct product {
+    const struct op_call *call;
+    const struct op_convolution *shape;
+    enum op_convolution_goal goal;
+    const struct op_tensor *a, *b, *bias, *out;
+    struct op_tensor sums; // what a way without bias writes: out, or memory for it
+};
+
+// Its tensors are rows. Ways that have no bias write sums, which become the result.
+static leo_status finish_sums(const struct product *rows)
+{
+    if (rows->bias) {
+        return plan_bias(rows->call, &rows->sums, rows->bias, rows->out);
+    }
+    return rows->sums.addr != rows->out->addr
+               ? op_plan_copy(rows->call->plan, rows->out, &rows->sums)
+               : LEO_OK;
+}
+
+static leo_status by_sums(const struct product *rows,
+                          leo_status (*plan)(const struct op_call *, const struct op_convolution *,
+                                             enum op_convolution_goal, const struct op_tensor *,
+                                             const struct op_tensor *, const struct op_tensor *,
+                                             bool *),
+                          bool *taken)
+{
+    const struct op_tensor a = widen(rows->a), b = widen(rows->b), sums = widen(&rows->sums);
+    if (!op_type_is_float(rows->a->type)) {
+        return LEO_OK;
+    }
+    leo_status status = plan(rows->call, rows->shape, rows->goal, &a, &b, &sums, taken);
+    return status == LEO_OK && *taken ? finish_sums(rows) : status;
+}
+
+static leo_status by_columns(const void *object, bool *taken)
+{
+    return by_sums(object, op_convolution_plan_matmul, taken);
+}
+
+static leo_status by_channels(const void *object, bool *taken)
+{
+    return by_sums(object, op_convolution_plan_depthwise, taken);
+}
+
+static leo_status by_scalar_unit(const void *object, bool *taken)
+{
+    const struct product *rows = object;
+    const struct op_tensor a = widen(rows->a), b = widen(rows->b), out = widen(rows->out);
+    *taken = true;
+    return op_convolution_plan_scalar(rows->call, rows->shape, rows->goal, &a, &b, rows->bias,
+                                      &out);
+}
+
+static const struct op_variant row_ways[] = {
+    {"a product of columns", "floats, a group whose columns make a product", by_columns},
+    {"channels on the vector unit", "floats, a filter of its own for each channel", by_channels},
+    {"the scalar unit", NULL, by_scalar_unit},
+};
+
+// Without the cube's formats.
+static leo_status by_rows(const void *object, bool *taken)
+{
+    const struct product *product = object;
+    const struct op_call *call = product->call;
+    struct op_tensor a, b, bias, out;
+    struct product rows = {call, product->shape, product->goal, &a, &b, NULL, &out, {0}};
+    leo_status status = op_plan_rows(call->plan, product->a, true, &a);
+    *taken = true;
+    if (status == LEO_OK && product->bias) {
+        status = op_plan_rows(call->plan, product->bias, true, &bias);
+        rows.bias = &bias;
+    }
+    if (status == LEO_OK) {
+        status = op_plan_rows(call->plan, product->b, true, &b);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_rows(call->plan, product->out, false, &out);
+        rows.sums = out;
+    }
+    if (status == LEO_OK && (rows.bias || !op_tensor_is_dense(&out))) {
+        status = op_plan_temp(call->plan, rows.bias ? OP_TYPE_F32 : out.type, out.rank, out.dim,
+                              &rows.sums);
+    }
+    if (status == LEO_OK) {
+        status = op_choose(call->plan, row_ways, sizeof(row_ways) / sizeof(*row_ways), &rows, NULL);
+    }
+    return status == LEO_OK && out.addr != product->out->addr
+               ? op_plan_change_format(call->plan, &out, product->out)
+               : status;
+}
+
+// Maps stay in NC1HWC0, which the vector unit's way takes as they are.
+static leo_status by_blocks(const void *object, bool *taken)
+{
+    const struct product *product = object;
+    const struct op_call *call = product->call;
+    const struct op_convolution *s = product->shape;
+    const bool to_weight = product->goal == OP_CONVOLUTION_WEIGHT;
+    const struct op_tensor *given = to_weight ? product->out : product->b,
+                           *map = to_weight ? product->b : product->out;
+    struct op_tensor weight;
+    if (product->bias || s->groups != s->x_channels || s->groups != s->y_channels ||
+        !op_windows_is_blocks(product->a) || !op_windows_is_blocks(map)) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_rows(call->plan, given, !to_weight, &weight);
+    const struct op_tensor a = widen(product->a), wide_map = widen(map), wide = widen(&weight);
+    if (status == LEO_OK) {
+        status =
+            op_convolution_plan_depthwise(call, s, product->goal, &a, to_weight ? &wide_map : &wide,
+                                          to_weight ? &wide : &wide_map, taken);
+    }
+    return status == LEO_OK && *taken && to_weight && weight.addr != given->addr
+               ? op_plan_change_format(call->plan, &weight, given)
+               : status;
+}
+
+static leo_status by_cube(const void *object, bool *taken)
+{
+    const struct product *product = object;
+    const struct op_call *call = product->call;
+    const struct op_tensor a = widen(product->a), b = widen(product->b), *out = product->out;
+    const bool native = op_format_is_native(out->format);
+    struct op_tensor sums = *out, bias;
+    leo_status status = LEO_OK;
+    if (!op_type_is_float(product->a->type)) {
+        return LEO_OK;
+    }
+    if (product->bias && native) {
+        bias = *product->bias;
+    } else if (product->bias) {
+        status = op_plan_rows(call->plan, product->bias, true, &bias);
+    }
+    if (status == LEO_OK && product->bias) {
+        sums = op_tensor_dense(0, OP_TYPE_F32, out->rank, out->dim);
+        sums.format = native ? OP_FORMAT_NC1HWC0 : OP_FORMAT_ND;
+        status = op_plan_temp_bytes(call->plan, op_tensor_extent(&sums), &sums.addr);
+    }
+    const struct op_tensor wide_sums = widen(&sums);
+    if (status == LEO_OK) {
+        status = op_convolution_plan_cube(call, product->shape, product->goal, &a, &b, &wide_sums,
+                                          taken);
+    }
+    if (status != LEO_OK || !*taken || !product->bias) {
+        return status;
+    }
+    return native ? plan_native_bias(call, &sums, &bias, out) : plan_bias(call, &sums, &bias, out);
+}
+
 static leo_status plan_goal(const struct op_call *call, const struct op_convolution *shape,
                             enum op_convolution_goal goal, const struct op_tensor *a,
                             const struct op_tensor *b, const struct op_tensor *bias,
                             const struct op_tensor *out)
 {
-    const struct op_tensor wide_a = widen(a), wide_b = widen(b);
-    const bool native = op_format_is_native(out->format);
-    struct op_tensor sums = *out, bias_rows;
-    bool taken;
-    if (op_tensor_count(out) == 0) {
-        return LEO_OK;
-    }
-    if (!op_type_is_float(a->type)) {
-        return plan_rows(call, shape, goal, a, b, bias, out);
-    }
-    if (bias && !native) {
-        leo_status status = as_rows(call, bias, true, &bias_rows);
-        if (status != LEO_OK) {
-            return status;
-        }
-        bias = &bias_rows;
-    }
-    if (bias) {
-        sums = op_tensor_dense(0, OP_TYPE_F32, out->rank, out->dim);
-        sums.format = native ? OP_FORMAT_NC1HWC0 : OP_FORMAT_ND;
-        leo_status status = op_plan_temp_bytes(call->plan, op_tensor_extent(&sums), &sums.addr);
-        if (status != LEO_OK) {
-            return status;
-        }
-    }
-    const struct op_tensor wide_sums = widen(&sums);
-    leo_status status =
-        op_convolution_plan_cube(call, shape, goal, &wide_a, &wide_b, &wide_sums, &taken);
-    if (status == LEO_OK && !taken) {
-        return plan_rows(call, shape, goal, a, b, bias, out);
-    }
-    if (status != LEO_OK || !bias) {
-        return status;
-    }
-    return native ? plan_native_bias(call, &sums, bias, out) : plan_bias(call, &sums, bias, out);
+    static const struct op_variant ways[] = {
+        {"the cube", "floats of the cube, sizes and groups that it takes", by_cube},
+        {"channels of blocks", "a filter for each channel, maps in NC1HWC0, no bias", by_blocks},
+        {"rows", NULL, by_rows},
+    };
+    const struct product product = {call, shape, goal, a, b, bias, out, {0}};
+    return op_tensor_count(out) == 0
+               ? LEO_OK
+               : op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &product, NULL);
 }
 
 static leo_status plan_forward(const struct op_call *call, const struct op_convolution *shape)

@@ -9,25 +9,16 @@
  *   convolution for each of its phases: positions of x that meet the same kernel elements
  * - w's gradient: y's gradient, transposed, times windows of x, summed over images and positions
  */
-#include "../frame/layout.h"
 #include "../frame/whole.h"
 #include "../matmul/matmul.h"
 #include "../reduce/reduce_vector.h"
 #include "convolution.h"
-#include "convolution_launch.h"
+#include "convolution_native.h"
 
 #include "convolution_cube_args.h"
 #include "convolution_join_args.h"
 
 #include <string.h>
-
-struct lowering {
-    const struct op_call *call;
-    struct op_plan *plan;
-    const struct op_convolution *shape;
-    enum op_type type; /* the cube's */
-    struct op_convolution_room room;
-};
 
 enum {
     COPIED_CHANNELS = 4,      /* [A] fewer than these, */
@@ -94,107 +85,40 @@ static struct op_window phase_window(const struct op_convolution *s, const struc
                               .pad_t = h->pad};
 }
 
-/* Tensors. */
-
-// A tensor [n, c, 1, h, w] without the dimension that is 1.
-static struct op_tensor flat(const struct op_tensor *wide)
-{
-    struct op_tensor tensor = *wide;
-    tensor.rank = 4;
-    for (unsigned i = 2; i < 4; i++) {
-        tensor.dim[i] = wide->dim[i + 1];
-        tensor.stride[i] = wide->stride[i + 1];
-    }
-    return tensor;
-}
-
-static leo_status trans_data(const struct lowering *low, const struct op_tensor *from,
-                             const struct op_tensor *to)
-{
-    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
-    return op_plan_call(low->plan, "TransData", args, 2);
-}
-
-// A temporary in a native format, and its memory.
-static leo_status temp_native(const struct lowering *low, const struct op_tensor *like,
-                              enum op_type type, int format, struct op_tensor *native,
-                              struct op_tensor *storage)
-{
-    *native = op_tensor_dense(0, type, like->rank, like->dim);
-    native->format = format;
-    leo_status status = op_plan_temp_bytes(low->plan, op_tensor_extent(native), &native->addr);
-    (void)op_layout_storage(native, storage); // of four dimensions: there is one
-    return status;
-}
-
-// The memory of an operand in the cube's type and a native format.
-static leo_status take_native(const struct lowering *low, const struct op_tensor *wide, int format,
-                              struct op_tensor *storage)
-{
-    const struct op_tensor from = flat(wide);
-    struct op_tensor ready = from, native;
-    if (from.format == format) {
-        (void)op_layout_storage(&from, &native);
-        return op_plan_dense(low->plan, &native, low->type, storage);
-    }
-    leo_status status = LEO_OK;
-    if (from.type != low->type) {
-        status = op_plan_dense(low->plan, &from, low->type, &ready);
-    }
-    if (status == LEO_OK) {
-        status = temp_native(low, &from, low->type, format, &native, storage);
-    }
-    return status == LEO_OK ? trans_data(low, &ready, &native) : status;
-}
-
-// Where a result in a native format goes: to `wide` itself, or to a temporary that finish_native
-// brings there.
-static leo_status begin_native(const struct lowering *low, const struct op_tensor *wide, int format,
-                               struct op_tensor *native, struct op_tensor *storage)
-{
-    const struct op_tensor to = flat(wide);
-    if (to.format == format) {
-        *native = to;
-        (void)op_layout_storage(&to, storage);
-        return LEO_OK;
-    }
-    return temp_native(low, &to, to.type, format, native, storage);
-}
-
-static leo_status finish_native(const struct lowering *low, const struct op_tensor *native,
-                                const struct op_tensor *wide)
-{
-    const struct op_tensor to = flat(wide);
-    return to.format == native->format ? LEO_OK : trans_data(low, native, &to);
-}
-
 /* The three goals. */
 
-static leo_status plan_out(const struct lowering *low, const struct op_tensor *x,
+// Weights as they lie in FRACTAL_Z, all taps of a kernel of height x width.
+static struct op_convolution_weights weights_of(const struct op_tensor *units, int64_t height,
+                                                int64_t width)
+{
+    const int64_t bytes = op_type_bytes(units->type), tap = units->stride[0] * bytes;
+    return (struct op_convolution_weights){.addr = units->addr,
+                                           .group = tap * height * width,
+                                           .row = tap * width,
+                                           .column = tap,
+                                           .block = units->stride[1] * bytes};
+}
+
+static leo_status plan_out(const struct op_convolution_lowering *low, const struct op_tensor *x,
                            const struct op_tensor *w, const struct op_tensor *y)
 {
     const struct op_convolution *s = low->shape;
     struct op_window window = forward_window(s);
     struct op_tensor map, units, native, out;
     (void)op_window_close(&window);
-    leo_status status = take_native(low, x, OP_FORMAT_NC1HWC0, &map);
+    leo_status status = op_convolution_take(low, x, OP_FORMAT_NC1HWC0, &map);
     if (status == LEO_OK) {
-        status = take_native(low, w, OP_FORMAT_FRACTAL_Z, &units);
+        status = op_convolution_take(low, w, OP_FORMAT_FRACTAL_Z, &units);
     }
     if (status == LEO_OK) {
-        status = begin_native(low, y, OP_FORMAT_NC1HWC0, &native, &out);
+        status = op_convolution_begin(low, y, OP_FORMAT_NC1HWC0, &native, &out);
     }
     if (status == LEO_OK) {
-        const int64_t tap = units.stride[0] * 2;
-        const struct op_convolution_weights weight = {.addr = units.addr,
-                                                      .group = tap * s->kernel[1] * s->kernel[2],
-                                                      .row = tap * s->kernel[2],
-                                                      .column = tap,
-                                                      .block = units.stride[1] * 2};
-        status = op_convolution_launch(low->plan, &low->room, low->type, &window, &map, &weight, 0,
-                                       &out);
+        const struct op_convolution_weights weight = weights_of(&units, s->kernel[1], s->kernel[2]);
+        status = op_convolution_launch(low->plan, &low->room, low->type, &window, &map, &weight,
+                                       low->flags, &out);
     }
-    return status == LEO_OK ? finish_native(low, &native, y) : status;
+    return status == LEO_OK ? op_convolution_finish(low, &native, y) : status;
 }
 
 /** A phase of x's gradient on its way: whether windows reach it at all, and its positions. */
@@ -204,34 +128,58 @@ struct part {
     struct op_tensor dense; /* [image][C1][h][w][16] */
 };
 
-// Makes a phase ready: of a stride of 1 for `out` itself, else for a temporary.
-static leo_status begin_phase(const struct lowering *low, const struct op_tensor *units, int64_t rh,
-                              int64_t rw, const struct op_tensor *out, struct part *part,
-                              struct op_convolution_phase *phase)
+// Element of the reversed kernel that the phase's last one is.
+static int64_t last_of(const struct phase *phase, int64_t kernel, int64_t stride)
+{
+    return kernel - 1 - phase->first - (phase->taps - 1) * stride;
+}
+
+// The phase's weights: fractals of all weights are turned on their way to the Cube, from the last
+// tap backward. Those of f32 were before.
+static leo_status phase_weights(const struct op_convolution_lowering *low,
+                                const struct op_tensor *units, const struct phase *h,
+                                const struct phase *v, struct op_convolution_weights *weight)
 {
     const struct op_convolution *s = low->shape;
-    const struct phase h = phase_of(s, 1, rh), w = phase_of(s, 2, rw);
-    *part = (struct part){.h = h, .w = w, .dense = *out};
-    part->reached = h.count > 0 && w.count > 0 && h.taps > 0 && w.taps > 0;
-    if (!part->reached) {
-        return LEO_OK;
+    if (low->type == OP_TYPE_F32) {
+        const struct op_convolution_taps taps = {last_of(h, s->kernel[1], s->stride[1]), h->taps,
+                                                 last_of(v, s->kernel[2], s->stride[2]), v->taps};
+        struct op_tensor own;
+        leo_status status = op_convolution_take_some(low, units, &taps, &own);
+        *weight = weights_of(&own, h->taps, v->taps);
+        return status;
     }
-    phase->window = phase_window(s, &h, &w);
-    (void)op_window_close(&phase->window);
-    // From the phase's last tap backward.
     const int64_t tap = units->stride[0] * 2, row = s->stride[1] * s->kernel[2] * tap,
-                  column = s->stride[2] * tap, fractal = units->stride[1] * 2;
-    const int64_t first = (h.first * s->kernel[2] + w.first) * tap;
-    phase->weight = (struct op_convolution_weights){
-        .addr = units->addr + (uint64_t)(first + (h.taps - 1) * row + (w.taps - 1) * column),
-        .group = fractal,
+                  column = s->stride[2] * tap;
+    const int64_t first = (h->first * s->kernel[2] + v->first) * tap;
+    *weight = (struct op_convolution_weights){
+        .addr = units->addr + (uint64_t)(first + (h->taps - 1) * row + (v->taps - 1) * column),
+        .group = units->stride[1] * 2,
         .row = -row,
         .column = -column,
         .block = tap * s->kernel[1] * s->kernel[2],
         .turned = true};
-    leo_status status = LEO_OK;
-    if (s->stride[1] != 1 || s->stride[2] != 1) {
-        const int64_t dim[] = {out->dim[0], out->dim[1], h.count, w.count, OP_FRACTAL};
+    return LEO_OK;
+}
+
+// Makes a phase ready: of a stride of 1 for `out` itself, else for a temporary.
+static leo_status begin_phase(const struct op_convolution_lowering *low,
+                              const struct op_tensor *units, int64_t rh, int64_t rw,
+                              const struct op_tensor *out, struct part *part,
+                              struct op_convolution_phase *phase)
+{
+    const struct op_convolution *s = low->shape;
+    const struct phase high = phase_of(s, 1, rh), wide = phase_of(s, 2, rw);
+    *part = (struct part){.h = high, .w = wide, .dense = *out};
+    part->reached = high.count > 0 && wide.count > 0 && high.taps > 0 && wide.taps > 0;
+    if (!part->reached) {
+        return LEO_OK;
+    }
+    phase->window = phase_window(s, &high, &wide);
+    (void)op_window_close(&phase->window);
+    leo_status status = phase_weights(low, units, &high, &wide, &phase->weight);
+    if (status == LEO_OK && (s->stride[1] != 1 || s->stride[2] != 1)) {
+        const int64_t dim[] = {out->dim[0], out->dim[1], high.count, wide.count, OP_FRACTAL};
         status = op_plan_temp(low->plan, out->type, 5, dim, &part->dense);
     }
     phase->out = part->dense;
@@ -239,8 +187,8 @@ static leo_status begin_phase(const struct lowering *low, const struct op_tensor
 }
 
 // A phase into the positions of `out` that it has; those no window reaches are 0 already.
-static leo_status spread(const struct lowering *low, const struct part *part, int64_t rh,
-                         int64_t rw, const struct op_tensor *out)
+static leo_status spread(const struct op_convolution_lowering *low, const struct part *part,
+                         int64_t rh, int64_t rw, const struct op_tensor *out)
 {
     const struct op_convolution *s = low->shape;
     struct op_tensor to = *out;
@@ -309,7 +257,7 @@ static uint32_t share_lines(struct op_convolution_join_args *args, int64_t fit, 
 }
 
 // Shares out the work: how many blocks there are.
-static uint32_t share_join(const struct lowering *low, int64_t fit,
+static uint32_t share_join(const struct op_convolution_lowering *low, int64_t fit,
                            struct op_convolution_join_args *args)
 {
     const uint32_t cores = op_plan_vector_cores(low->plan);
@@ -327,7 +275,7 @@ static uint32_t share_join(const struct lowering *low, int64_t fit,
                : share_planes(args, fit, cores);
 }
 
-static leo_status join(const struct lowering *low,
+static leo_status join(const struct op_convolution_lowering *low,
                        struct part part[OP_CONVOLUTION_JOIN_STRIDE][OP_CONVOLUTION_JOIN_STRIDE],
                        int64_t lines, const struct op_tensor *out)
 {
@@ -352,8 +300,9 @@ static leo_status join(const struct lowering *low,
 }
 
 // All phases, which then become one map: by op_convolution_join, or a copy each.
-static leo_status plan_phases(const struct lowering *low, const struct op_tensor *map,
-                              const struct op_tensor *units, const struct op_tensor *out)
+static leo_status plan_phases(const struct op_convolution_lowering *low,
+                              const struct op_tensor *map, const struct op_tensor *units,
+                              const struct op_tensor *out)
 {
     const struct op_convolution *s = low->shape;
     struct part part[OP_CONVOLUTION_JOIN_STRIDE][OP_CONVOLUTION_JOIN_STRIDE];
@@ -371,8 +320,8 @@ static leo_status plan_phases(const struct lowering *low, const struct op_tensor
             status = begin_phase(low, units, rh, rw, out, here, &phase[count]);
             count += here->reached;
             if (status == LEO_OK && !lines) {
-                status = op_convolution_launch_phases(low->plan, &low->room, low->type, phase,
-                                                      count, map);
+                status = op_convolution_launch_phases(low->plan, &low->room, low->type, low->flags,
+                                                      phase, count, map);
                 count = 0;
             }
             if (status == LEO_OK && !lines && !whole) {
@@ -381,31 +330,34 @@ static leo_status plan_phases(const struct lowering *low, const struct op_tensor
         }
     }
     if (status == LEO_OK) {
-        status = op_convolution_launch_phases(low->plan, &low->room, low->type, phase, count, map);
+        status = op_convolution_launch_phases(low->plan, &low->room, low->type, low->flags, phase,
+                                              count, map);
     }
     return status == LEO_OK && lines && !whole ? join(low, part, lines, out) : status;
 }
 
-static leo_status plan_input(const struct lowering *low, const struct op_tensor *y,
+static leo_status plan_input(const struct op_convolution_lowering *low, const struct op_tensor *y,
                              const struct op_tensor *w, const struct op_tensor *x)
 {
     struct op_tensor map, units, native, out;
-    leo_status status = take_native(low, y, OP_FORMAT_NC1HWC0, &map);
+    leo_status status = op_convolution_take(low, y, OP_FORMAT_NC1HWC0, &map);
     if (status == LEO_OK) {
-        status = take_native(low, w, OP_FORMAT_FRACTAL_Z, &units);
+        status = low->type == OP_TYPE_F32
+                     ? op_convolution_take_turned(low, w, &units)
+                     : op_convolution_take(low, w, OP_FORMAT_FRACTAL_Z, &units);
     }
     if (status == LEO_OK) {
-        status = begin_native(low, x, OP_FORMAT_NC1HWC0, &native, &out);
+        status = op_convolution_begin(low, x, OP_FORMAT_NC1HWC0, &native, &out);
     }
     if (status == LEO_OK) {
         status = plan_phases(low, &map, &units, &out);
     }
-    return status == LEO_OK ? finish_native(low, &native, x) : status;
+    return status == LEO_OK ? op_convolution_finish(low, &native, x) : status;
 }
 
 // The sum of all splits, which stand one after the other; the result in the type of `out`.
-static leo_status add_splits(const struct lowering *low, const struct op_tensor *sums,
-                             const struct op_tensor *out)
+static leo_status add_splits(const struct op_convolution_lowering *low,
+                             const struct op_tensor *sums, const struct op_tensor *out)
 {
     const int64_t dim[] = {sums->dim[0], op_tensor_count(out)};
     const struct op_tensor rows = op_tensor_dense(sums->addr, OP_TYPE_F32, 2, dim);
@@ -427,8 +379,9 @@ static leo_status add_splits(const struct lowering *low, const struct op_tensor 
                                                         : status;
 }
 
-static leo_status launch_weight(const struct lowering *low, const struct op_window *window,
-                                const struct op_tensor *gradient, const struct op_tensor *map,
+static leo_status launch_weight(const struct op_convolution_lowering *low,
+                                const struct op_window *window, const struct op_tensor *gradient,
+                                const struct op_tensor *map,
                                 const struct op_convolution_weight_tiling *tile,
                                 const struct op_tensor *sums)
 {
@@ -469,7 +422,7 @@ static leo_status launch_weight(const struct lowering *low, const struct op_wind
                           (uint32_t)op_least(args.tiles, low->room.cores), &args, sizeof(args), 3);
 }
 
-static leo_status plan_weight(const struct lowering *low, const struct op_tensor *y,
+static leo_status plan_weight(const struct op_convolution_lowering *low, const struct op_tensor *y,
                               const struct op_tensor *x, const struct op_tensor *w)
 {
     const struct op_convolution *s = low->shape;
@@ -477,12 +430,12 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
     struct op_convolution_weight_tiling tile;
     struct op_tensor gradient, map, native, out, sums;
     (void)op_window_close(&window);
-    leo_status status = take_native(low, y, OP_FORMAT_NC1HWC0, &gradient);
+    leo_status status = op_convolution_take(low, y, OP_FORMAT_NC1HWC0, &gradient);
     if (status == LEO_OK) {
-        status = take_native(low, x, OP_FORMAT_NC1HWC0, &map);
+        status = op_convolution_take(low, x, OP_FORMAT_NC1HWC0, &map);
     }
     if (status == LEO_OK) {
-        status = begin_native(low, w, OP_FORMAT_FRACTAL_Z, &native, &out);
+        status = op_convolution_begin(low, w, OP_FORMAT_FRACTAL_Z, &native, &out);
     }
     if (status != LEO_OK) {
         return status;
@@ -503,7 +456,7 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
     if (status == LEO_OK && !direct) {
         status = add_splits(low, &sums, &out);
     }
-    return status == LEO_OK ? finish_native(low, &native, w) : status;
+    return status == LEO_OK ? op_convolution_finish(low, &native, w) : status;
 }
 
 /* Whether it fits. */
@@ -515,20 +468,22 @@ static bool weights_fit(const struct op_convolution *s)
     return s->kernel[1] * s->kernel[2] * channels <= UINT16_MAX;
 }
 
-static bool tiles_fit(const struct lowering *low, enum op_convolution_goal goal)
+static bool tiles_fit(const struct op_convolution_lowering *low, enum op_convolution_goal goal)
 {
     const struct op_convolution *s = low->shape;
     const int64_t x1 = op_parts(s->x_channels, OP_FRACTAL),
-                  y1 = op_parts(s->y_channels, OP_FRACTAL);
+                  y1 = op_parts(s->y_channels, OP_FRACTAL),
+                  x_units = op_parts(s->x_channels, op_convolution_c0(low->type)),
+                  y_units = op_parts(s->y_channels, op_convolution_c0(low->type));
     struct op_window window = forward_window(s);
     struct op_convolution_tiling tile;
     struct op_convolution_weight_tiling weight;
     switch (goal) {
     case OP_CONVOLUTION_OUT:
         return op_window_close(&window) &&
-               op_convolution_choose_tiling(&low->room, &window, s->images, x1, y1, &tile);
+               op_convolution_choose_tiling(&low->room, &window, s->images, x_units, y1, &tile);
     case OP_CONVOLUTION_WEIGHT:
-        return op_window_close(&window) &&
+        return low->type != OP_TYPE_F32 && op_window_close(&window) &&
                op_convolution_choose_weight_tiling(&low->room, &window, s->images, x1, y1, &weight);
     case OP_CONVOLUTION_INPUT:
         for (int64_t r = 0; r < s->stride[1] * s->stride[2]; r++) {
@@ -537,7 +492,8 @@ static bool tiles_fit(const struct lowering *low, enum op_convolution_goal goal)
             window = phase_window(s, &h, &w);
             if (h.count && w.count && h.taps && w.taps &&
                 (!op_window_close(&window) ||
-                 !op_convolution_choose_tiling(&low->room, &window, s->images, y1, x1, &tile))) {
+                 !op_convolution_choose_tiling(&low->room, &window, s->images, y_units, x1,
+                                               &tile))) {
                 return false;
             }
         }
@@ -560,7 +516,7 @@ static bool copies_pay(const struct op_convolution *s, enum op_convolution_goal 
 // A kernel of one element over rows is a product of matrices as they lie, weights times maps; what
 // maps in blocks of channels would save of it, their conversions take twice (910B1, batch 32, 256
 // -> 64 channels of 56 x 56: 99 us for 38). Maps must begin where the coupled core's copies do.
-static bool is_product(const struct lowering *low, enum op_convolution_goal goal,
+static bool is_product(const struct op_convolution_lowering *low, enum op_convolution_goal goal,
                        const struct op_tensor *a, const struct op_tensor *out)
 {
     const struct op_convolution *s = low->shape;
@@ -579,21 +535,25 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
     const struct op_matmul types = {
         .a = *a, .b = *b, .out = *out, .cube_math = (int)op_call_int(call, "cubeMathType")};
     const struct leo_caps *caps = op_plan_caps(call->plan);
-    struct lowering low = {.call = call,
-                           .plan = call->plan,
-                           .shape = shape,
-                           .room = {.chip = op_plan_numbers(call->plan),
-                                    .l1 = caps->l1_bytes,
-                                    .l0c = caps->l0c_bytes,
-                                    .m_most = GRADIENT_M,
-                                    .stay = caps->l1_bytes / 2,
-                                    .cores = op_plan_cube_cores(call->plan),
-                                    .spread = op_plan_block_spread(call->plan)}};
-    *taken = op_matmul_type(call->plan, &types, &low.type) && op_type_bytes(low.type) == 2 &&
-             !copies_pay(shape, goal, a) && !is_product(&low, goal, a, out) && shape->groups == 1 &&
-             shape->kernel[0] == 1 && shape->x_size[0] == 1 && shape->y_size[0] == 1 &&
-             shape->pad[0] == 0 && op_tensor_count(a) > 0 && op_tensor_count(b) > 0 &&
-             weights_fit(shape) && tiles_fit(&low, goal);
+    struct op_convolution_lowering low = {.call = call,
+                                          .plan = call->plan,
+                                          .shape = shape,
+                                          .room = {.chip = op_plan_numbers(call->plan),
+                                                   .l1 = caps->l1_bytes,
+                                                   .l0c = caps->l0c_bytes,
+                                                   .m_most = GRADIENT_M,
+                                                   .stay = caps->l1_bytes / 2,
+                                                   .cores = op_plan_cube_cores(call->plan),
+                                                   .spread = op_plan_block_spread(call->plan)}};
+    *taken = op_matmul_type(call->plan, &types, &low.type);
+    if (low.type == OP_TYPE_F32) {
+        low.flags = types.cube_math & 1 ? OP_CONVOLUTION_CUBE_HF32 : 0;
+        low.room.halved = low.flags == 0;
+    }
+    *taken = *taken && !copies_pay(shape, goal, a) && !is_product(&low, goal, a, out) &&
+             shape->groups == 1 && shape->kernel[0] == 1 && shape->x_size[0] == 1 &&
+             shape->y_size[0] == 1 && shape->pad[0] == 0 && op_tensor_count(a) > 0 &&
+             op_tensor_count(b) > 0 && weights_fit(shape) && tiles_fit(&low, goal);
     if (!*taken) {
         return LEO_OK;
     }

@@ -6,6 +6,7 @@
 
 enum op_convolution_cube_flag {
     OP_CONVOLUTION_CUBE_BF16 = 1,    /**< operands are bf16, not f16 */
+    OP_CONVOLUTION_CUBE_HF32 = 1,    /**< of the program for f32: operands are rounded to HF32 */
     OP_CONVOLUTION_CUBE_OUT_F32 = 2, /**< results, else OUT_BF16, else f16 */
     OP_CONVOLUTION_CUBE_OUT_BF16 = 4,
     OP_CONVOLUTION_CUBE_RELU = 16, /**< negative results become 0 */
@@ -24,7 +25,8 @@ enum { OP_CONVOLUTION_WEIGHT_PARTS = 4 }; // flags of the coupled core
 
 /**
  * Maps lie as [image][C1][position][16 channels] of 16 bits, weights as [C1][tap][output
- * channel][16 channels]; a unit is one tap of one group of 16 channels. Strides in bytes.
+ * channel][16 channels]; a unit is one tap of one group of 16 channels. Strides in bytes. Groups of
+ * the program for f32 have 8 channels, which are as many bytes.
  *
  * op_convolution: out [image][N1][position][16] = windows of x times w. A tile is `tile_m`
  * positions of an image (or all of those of `group` images) by `tile_n1` blocks of output channels;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of the split generation's cube core: the second version of img2col, results by the
- * fixpipe. */
+ * fixpipe. CONV_UNIT_CHANNELS 8: of f32, whose blocks of 32 bytes and fractals of 512 move as those
+ * of halves do; its fractals cannot be turned. */
 #include "convolution_windows_device.h"
 
 #define CONV_OUT_PIPE PIPE_FIX
@@ -46,7 +47,9 @@ OP_INLINE void conv_windows_right(const struct conv_span *span, const struct con
 OP_INLINE void conv_multiply(uint32_t flags, uint32_t l0c, uint64_t l0, uint64_t word)
 {
     __cc__ float *sum = (__cc__ float *)(uintptr_t)l0c;
-    if (flags & OP_CONVOLUTION_CUBE_BF16) {
+    if (CONV_UNIT_CHANNELS == 8) {
+        mad(sum, (__ca__ float *)l0, (__cb__ float *)l0, word);
+    } else if (flags & OP_CONVOLUTION_CUBE_BF16) {
         mad(sum, (__ca__ bfloat16_t *)l0, (__cb__ bfloat16_t *)l0, word);
     } else {
         mad(sum, (__ca__ half *)l0, (__cb__ half *)l0, word);
@@ -91,24 +94,37 @@ OP_INLINE void conv_store_flat(const struct op_convolution_cube_args *t,
 #include "convolution_cube_device.inc"
 enum { CONV_PART_FLAGS = 6 };
 #include "convolution_flat_device.inc"
+#if CONV_UNIT_CHANNELS == 16
 #include "convolution_weight_device.inc"
+#endif
+
+/* How f32 is multiplied. */
+OP_INLINE void conv_begin(uint32_t flags)
+{
+    if (CONV_UNIT_CHANNELS == 8) {
+        leo_set_hf32(flags & OP_CONVOLUTION_CUBE_HF32);
+    }
+}
 
 __global__ __cube__ void op_convolution(struct op_convolution_cube_args args)
 {
     const struct op_convolution_cube_args t = args;
     set_padding(0);
+    conv_begin(t.flags);
     conv_run(&t);
 }
 
 __global__ __cube__ void op_convolution_phases(struct op_convolution_phases_args args)
 {
     set_padding(0);
+    conv_begin(args.phase[0].flags);
     conv_run_phases(&args);
 }
 
 __global__ __cube__ void op_convolution_flat(struct op_convolution_cube_args args)
 {
     const struct op_convolution_cube_args t = args;
+    conv_begin(t.flags);
     conv_flat_run(&t);
 }
 
@@ -116,12 +132,15 @@ __global__ __cube__ void op_convolution_strided(struct op_convolution_cube_args 
 {
     const struct op_convolution_cube_args t = args;
     set_padding(0);
+    conv_begin(t.flags);
     conv_strided_run(&t);
 }
 
+#if CONV_UNIT_CHANNELS == 16
 __global__ __cube__ void op_convolution_weight(struct op_convolution_cube_args args)
 {
     const struct op_convolution_cube_args t = args;
     set_padding(0);
     conv_weight_run(&t);
 }
+#endif

@@ -17,23 +17,35 @@ static bool is_float32_or_half(enum op_type type)
     return type == OP_TYPE_F32 || type == OP_TYPE_F16 || type == OP_TYPE_BF16;
 }
 
+// x's gradient of a stride of one is a forward convolution of y's gradient, with the kernel turned
+// around.
+static bool turns_around(const struct op_convolution *s, enum op_convolution_goal goal)
+{
+    return goal == OP_CONVOLUTION_INPUT && s->stride[1] * s->stride[2] == 1 &&
+           s->pad[1] <= s->dilation[1] * (s->kernel[1] - 1) &&
+           s->pad[2] <= s->dilation[2] * (s->kernel[2] - 1);
+}
+
 static bool make_args(struct op_plan *plan, const struct op_convolution *s,
                       enum op_convolution_goal goal, struct op_window_args *args)
 {
+    const bool turned = turns_around(s, goal);
     struct op_windows w = {.plan = plan,
                            .images = s->images,
                            .channels = s->x_channels,
-                           .of_large = goal == OP_CONVOLUTION_INPUT,
+                           .of_large = goal == OP_CONVOLUTION_INPUT && !turned,
                            .whole = goal == OP_CONVOLUTION_WEIGHT,
+                           .level = goal == OP_CONVOLUTION_OUT || turned,
                            .weighted = goal != OP_CONVOLUTION_WEIGHT,
                            .small_tensors = 1};
     const int64_t taps = s->kernel[1] * s->kernel[2];
     for (unsigned d = 0; d < 2; d++) {
-        w.large[d] = s->x_size[1 + d];
-        w.small[d] = s->y_size[1 + d];
+        w.large[d] = turned ? s->y_size[1 + d] : s->x_size[1 + d];
+        w.small[d] = turned ? s->x_size[1 + d] : s->y_size[1 + d];
         w.kernel[d] = s->kernel[1 + d];
         w.stride[d] = s->stride[1 + d];
-        w.pad[d] = s->pad[1 + d];
+        w.pad[d] =
+            turned ? s->dilation[1 + d] * (s->kernel[1 + d] - 1) - s->pad[1 + d] : s->pad[1 + d];
         w.dilation[d] = s->dilation[1 + d];
     }
     if (goal == OP_CONVOLUTION_WEIGHT) {
@@ -100,9 +112,27 @@ static leo_status plan_weight(struct op_plan *plan, struct op_window_args *args,
     return status == LEO_OK ? op_windows_store(plan, &lanes, planes) : status;
 }
 
+// Weights in lanes; `turned`: from the last element of the kernel to the first.
+static leo_status load_weights(struct op_plan *plan, const struct op_tensor *weight, bool turned,
+                               struct op_tensor *lanes)
+{
+    static const int64_t along[] = {2, 3};
+    const struct op_ints dims = {along, 2};
+    struct op_tensor plain;
+    leo_status status = op_windows_load(plan, weight, true, &plain);
+    *lanes = plain;
+    if (status != LEO_OK || !turned) {
+        return status;
+    }
+    status = op_plan_temp(plan, plain.type, plain.rank, plain.dim, lanes);
+    const struct op_value args[] = {op_value_tensor(&plain), op_value_ints(&dims),
+                                    op_value_tensor(lanes)};
+    return status == LEO_OK ? op_plan_call(plan, "Flip", args, 3) : status;
+}
+
 // One output channel of every input channel.
 static leo_status plan_part(struct op_plan *plan, struct op_window_args *args,
-                            enum op_convolution_goal goal, const struct op_tensor *x,
+                            enum op_convolution_goal goal, bool turned, const struct op_tensor *x,
                             const struct op_tensor *w, const struct op_tensor *y)
 {
     const struct op_tensor weight = as_planes(w);
@@ -114,21 +144,22 @@ static leo_status plan_part(struct op_plan *plan, struct op_window_args *args,
     if (status != LEO_OK) {
         return status;
     }
-    args->large = x_lanes.addr;
-    args->small = y_lanes.addr;
+    args->large = turned ? y_lanes.addr : x_lanes.addr;
+    args->small = turned ? x_lanes.addr : y_lanes.addr;
     if (goal == OP_CONVOLUTION_WEIGHT) {
         return plan_weight(plan, args, x->dim[0], &weight);
     }
-    status = op_windows_load(plan, &weight, true, &w_lanes);
+    status = load_weights(plan, &weight, turned, &w_lanes);
     args->weight = w_lanes.addr;
-    const bool forward = goal == OP_CONVOLUTION_OUT;
+    const bool forward = goal == OP_CONVOLUTION_OUT || turned;
     if (status == LEO_OK) {
         status = launch(plan, args, args->pieces, forward ? "window_sum" : "window_spread");
     }
     if (status != LEO_OK) {
         return status;
     }
-    return op_windows_store(plan, forward ? &y_lanes : &x_lanes, forward ? y : x);
+    const bool makes_y = goal == OP_CONVOLUTION_OUT;
+    return op_windows_store(plan, makes_y ? &y_lanes : &x_lanes, makes_y ? y : x);
 }
 
 leo_status op_convolution_plan_depthwise(const struct op_call *call,
@@ -151,7 +182,7 @@ leo_status op_convolution_plan_depthwise(const struct op_call *call,
     leo_status status = LEO_OK;
     for (int64_t i = 0; *taken && i < of && status == LEO_OK; i++) {
         const struct op_tensor w_part = channels_of(w, 0, of, i), y_part = channels_of(y, 1, of, i);
-        status = plan_part(call->plan, &args, goal, x, &w_part, &y_part);
+        status = plan_part(call->plan, &args, goal, turns_around(shape, goal), x, &w_part, &y_part);
     }
     return status;
 }

@@ -193,7 +193,7 @@ static int64_t price(const struct flat *f, const struct op_convolution_tiling *t
     const int64_t map = column_bytes(f, tile), weights = part * FRACTAL_BYTES,
                   weight_loads = f->turned && !tile->lies ? op_least(part, tile->chunk) : 1,
                   right = tile->lies ? op_least(k_step, tile->chunk) : 1;
-    const int64_t multiply = m1 * part * c1 + steps * STEP_GAP,
+    const int64_t multiply = m1 * part * c1 * (f->room->halved ? 2 : 1) + steps * STEP_GAP,
                   fill = c1 * (m1 * op_convolution_left_cycles(f->room->chip, f->w) +
                                part * (f->coupled ? 2 : 4)),
                   issue = PART_CYCLES +

@@ -39,6 +39,11 @@ struct op_convolution_cube_args op_convolution_begin_args(const struct op_window
     return args;
 }
 
+static const char *program_of(enum op_type type)
+{
+    return type == OP_TYPE_F32 ? "convolution_f32" : "convolution_cube";
+}
+
 static int64_t unit_step(const struct op_window *w, const struct op_convolution_weights *weight)
 {
     const int64_t taps = w->filter_w * w->filter_h;
@@ -195,8 +200,8 @@ static struct op_convolution_cube_args args_of(enum op_type type, const struct o
     args.x = x->addr;
     args.w = weight->addr;
     args.out = out->addr;
-    args.x_image = x->stride[0] * 2;
-    args.x_c1 = (uint32_t)x->stride[1] * 2;
+    args.x_image = x->stride[0] * op_type_bytes(x->type);
+    args.x_c1 = (uint32_t)x->stride[1] * op_type_bytes(x->type);
     args.w_c1 = (uint32_t)weight->group;
     args.w_row = (int32_t)weight->row;
     args.w_column = (int32_t)weight->column;
@@ -240,7 +245,7 @@ leo_status op_convolution_launch(struct op_plan *plan, const struct op_convoluti
     const char *kernel = !flat                  ? "op_convolution"
                          : op_window_is_flat(w) ? "op_convolution_flat"
                                                 : "op_convolution_strided";
-    return op_plan_launch(plan, "convolution_cube", kernel,
+    return op_plan_launch(plan, program_of(type), kernel,
                           (uint32_t)op_least(args.tiles, room->cores), &args, sizeof(args), 3);
 }
 
@@ -262,7 +267,7 @@ static void sort_phases(struct op_convolution_phase *phase, unsigned count)
 }
 
 // Arguments of all phases with the first one's tile; false if it does not fit all.
-static bool set_phases(const struct op_convolution_room *room, enum op_type type,
+static bool set_phases(const struct op_convolution_room *room, enum op_type type, uint32_t flags,
                        const struct op_convolution_phase *phase, const struct op_tensor *x,
                        struct op_convolution_phases_args *args)
 {
@@ -284,7 +289,7 @@ static bool set_phases(const struct op_convolution_room *room, enum op_type type
         if (!op_convolution_fit_tiling(room, &phase[i].window, images, c1, n1, &tile)) {
             return false;
         }
-        *one = args_of(type, &phase[i].window, x, &phase[i].weight, 0, &phase[i].out);
+        *one = args_of(type, &phase[i].window, x, &phase[i].weight, flags, &phase[i].out);
         set_tiling(room, &phase[i].window, &tile, one);
         one->l1_weights = (uint32_t)weights;
         args->w[i] = one->w;
@@ -296,24 +301,24 @@ static bool set_phases(const struct op_convolution_room *room, enum op_type type
 
 leo_status op_convolution_launch_phases(struct op_plan *plan,
                                         const struct op_convolution_room *room, enum op_type type,
-                                        struct op_convolution_phase *phase, unsigned count,
-                                        const struct op_tensor *x)
+                                        uint32_t flags, struct op_convolution_phase *phase,
+                                        unsigned count, const struct op_tensor *x)
 {
     struct op_convolution_phases_args args = {.x = x->addr, .count = count};
     sort_phases(phase, count);
-    if (count > 1 && set_phases(room, type, phase, x, &args)) {
+    if (count > 1 && set_phases(room, type, flags, phase, x, &args)) {
         int64_t tiles = 0;
         for (unsigned i = 0; i < count; i++) {
             tiles += args.phase[i].tiles;
         }
-        return op_plan_launch(plan, "convolution_cube", "op_convolution_phases",
+        return op_plan_launch(plan, program_of(type), "op_convolution_phases",
                               (uint32_t)op_least(tiles, room->cores), &args, sizeof(args),
                               1 + 2 * OP_CONVOLUTION_PHASES);
     }
     leo_status status = LEO_OK;
     for (unsigned i = 0; status == LEO_OK && i < count; i++) {
-        status = op_convolution_launch(plan, room, type, &phase[i].window, x, &phase[i].weight, 0,
-                                       &phase[i].out);
+        status = op_convolution_launch(plan, room, type, &phase[i].window, x, &phase[i].weight,
+                                       flags, &phase[i].out);
     }
     return status;
 }

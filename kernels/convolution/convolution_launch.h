@@ -25,7 +25,8 @@ struct op_convolution_phase {
 /** Windows of `w`; sizes and places are left 0. */
 struct op_convolution_cube_args op_convolution_begin_args(const struct op_window *w);
 uint32_t op_convolution_type_flags(enum op_type type, enum op_type out);
-/** out [image][N1][position][16] = windows of x [image][C1][position][16] times weights. Fails with
+/** out [image][N1][position][16] = windows of x [image][C1][position][16] times weights; of f32
+ * [image][C1][position][8], `flags` with OP_CONVOLUTION_CUBE_HF32 or without. Fails with
  * LEO_ERR_UNSUPPORTED if no tile fits (op_convolution_choose_tiling). */
 LEO_MUST_CHECK leo_status op_convolution_launch(struct op_plan *plan,
                                                 const struct op_convolution_room *room,
@@ -37,6 +38,6 @@ LEO_MUST_CHECK leo_status op_convolution_launch(struct op_plan *plan,
  * program's own order is lost. */
 LEO_MUST_CHECK leo_status op_convolution_launch_phases(struct op_plan *plan,
                                                        const struct op_convolution_room *room,
-                                                       enum op_type type,
+                                                       enum op_type type, uint32_t flags,
                                                        struct op_convolution_phase *phase,
                                                        unsigned count, const struct op_tensor *x);

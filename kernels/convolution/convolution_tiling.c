@@ -178,7 +178,7 @@ static int64_t estimate(const struct problem *p, const struct op_convolution_til
     const int64_t units = p->c1 * p->taps, rounds = op_parts(tiles_of(p, tile), p->room->cores);
     const int64_t m1 = tile->group * tile->m / OP_FRACTAL, fresh = tile->resident ? 1 : rounds;
     const int64_t steps = op_parts(units, op_most(OP_L0_FRACTALS / op_most(m1, tile->n1), 1));
-    const int64_t multiply = m1 * tile->n1 * units;
+    const int64_t multiply = m1 * tile->n1 * units * (p->room->halved ? 2 : 1);
     const int64_t maps = tile->map_bytes / tile->chunk * p->c1 * rounds,
                   weights = tile->n1 * units * FRACTAL_BYTES * fresh;
     // Of the first generation: an instruction for each unit.

@@ -27,6 +27,7 @@ struct op_convolution_room {
     uint32_t spread; /**< cycles from the start of a block to that of the next one */
     int64_t m_most;  /**< positions of a tile of op_convolution */
     int64_t stay;    /**< most bytes of weights of op_convolution that stay in L1 */
+    bool halved;     /**< a product of fractals takes two cycles: of f32 that is not rounded */
 };
 
 /** A choice of tiles of op_convolution. */

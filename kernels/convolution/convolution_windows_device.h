@@ -6,6 +6,11 @@
 
 #include "convolution_cube_args.h"
 
+/** Channels of a group, whose elements are a block of 32 bytes. */
+#ifndef CONV_UNIT_CHANNELS
+#define CONV_UNIT_CHANNELS 16
+#endif
+
 /** The compiler keeps a word that was put together, and does so but once. */
 #define CONV_KEEP(word) __asm__("" : "+r"(word))
 

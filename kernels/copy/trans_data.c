@@ -110,7 +110,7 @@ static bool pads_channels(const struct op_tensor *rows, const struct op_tensor *
     const struct op_tensor wide = op_layout_widen(rows);
     const unsigned bytes = op_type_bytes(rows->type);
     return native->format == OP_FORMAT_NC1HWC0 && (bytes == 2 || bytes == 4) &&
-           op_layout_c0(rows->type) == OP_LAYOUT_ROWS && wide.dim[1] % OP_LAYOUT_ROWS != 0 &&
+           op_layout_c0_of(native) == OP_LAYOUT_ROWS && wide.dim[1] % OP_LAYOUT_ROWS != 0 &&
            op_tensor_count(rows) > 0 && (wide.stride[3] == 1 || wide.dim[3] == 1) &&
            (wide.stride[2] == wide.dim[3] || wide.dim[2] == 1);
 }

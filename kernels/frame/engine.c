@@ -127,7 +127,7 @@ static leo_status load_program(struct op_engine *engine, const char *name,
     const struct op_program *program =
         bsearch(name, op_programs, op_program_total, sizeof(*op_programs), compare_program);
     if (!program) {
-        return leo_rt_fail(LEO_ERR_NOT_FOUND, "there is no device program %s", name);
+        return leo_rt_fail(LEO_ERR_NOT_FOUND, "device program %s is not in this library", name);
     }
     struct leo_rt_module **module = &engine->modules[program - op_programs];
     if (!*module) {

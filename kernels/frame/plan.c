@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making plans. */
+#include "explain.h"
 #include "key.h"
 #include "layout.h"
 #include "plan_internal.h"
 
+#include <inttypes.h>
 #include <leo/alloc.h>
 #include <leo/op.h>
 #include <stdarg.h>
@@ -201,6 +203,7 @@ leo_status op_plan_launch(struct op_plan *plan, const char *program, const char 
         return LEO_OK; // nothing to do, as for an empty tensor
     }
     leo_status status = op_engine_kernel(plan->engine, program, kernel, &step.kernel);
+    op_explain_line(plan, "kernel %s of %s, %" PRIu32 " blocks", kernel, program, blocks);
     return status == LEO_OK ? add_step(plan, &step, args, bytes) : status;
 }
 
@@ -238,14 +241,19 @@ void op_plan_drop_step(struct op_plan *plan, uint32_t step)
 
 leo_status op_plan_fill(struct op_plan *plan, uint64_t addr, uint8_t value, uint64_t bytes)
 {
+    if (bytes == 0) {
+        return LEO_OK;
+    }
+    op_explain_line(plan, "fill of %" PRIu64 " bytes", bytes);
     const struct op_step step = {
         .kind = OP_STEP_FILL, .value = value, .fill_addr = addr, .fill_bytes = bytes};
-    return bytes ? add_step(plan, &step, NULL, 0) : LEO_OK;
+    return add_step(plan, &step, NULL, 0);
 }
 
 leo_status op_plan_host(struct op_plan *plan, op_host_fn fn, const void *args, size_t bytes,
                         unsigned addresses)
 {
+    op_explain_line(plan, "on the host");
     const struct op_step step = {.kind = OP_STEP_HOST, .host = fn, .addresses = addresses};
     return add_step(plan, &step, args, bytes);
 }

@@ -81,6 +81,13 @@ void op_plan_drop_step(struct op_plan *plan, uint32_t step);
 /** dst = src with any strides and types (InplaceCopy). */
 LEO_MUST_CHECK leo_status op_plan_copy(struct op_plan *plan, const struct op_tensor *dst,
                                        const struct op_tensor *src);
+/** dst = src, of one type and in other formats (TransData). */
+LEO_MUST_CHECK leo_status op_plan_change_format(struct op_plan *plan, const struct op_tensor *src,
+                                                const struct op_tensor *dst);
+/** The tensor itself if it is rows already, else a temporary for its rows; `read`: with what it
+ * holds. */
+LEO_MUST_CHECK leo_status op_plan_rows(struct op_plan *plan, const struct op_tensor *tensor,
+                                       bool read, struct op_tensor *rows);
 /** The tensor itself if it is dense and of this type, else a dense temporary copy of it. */
 LEO_MUST_CHECK leo_status op_plan_dense(struct op_plan *plan, const struct op_tensor *tensor,
                                         enum op_type type, struct op_tensor *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operator as part of a plan: its row run with tensors in formats that it takes and with inputs
  * apart from outputs. */
+#include "explain.h"
 #include "layout.h"
 #include "plan_internal.h"
 #include "plan_wide.h"
@@ -49,21 +50,6 @@ static bool all_same(const struct op_row *row, const struct op_value *args)
     return true;
 }
 
-static leo_status convert(struct op_plan *plan, const struct op_tensor *from,
-                          const struct op_tensor *to)
-{
-    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
-    return op_plan_call(plan, "TransData", args, 2);
-}
-
-// The tensor as rows; `read`: with what it holds.
-static leo_status make_rows(struct op_plan *plan, const struct op_tensor *tensor, bool read,
-                            struct op_tensor *rows)
-{
-    leo_status status = op_plan_temp(plan, tensor->type, tensor->rank, tensor->dim, rows);
-    return status == LEO_OK && read ? convert(plan, tensor, rows) : status;
-}
-
 static leo_status make_list(struct op_plan *plan, const struct op_param *param,
                             const struct op_tensor_list *list, struct stored_call *call,
                             unsigned at, uint64_t *used)
@@ -77,7 +63,7 @@ static leo_status make_list(struct op_plan *plan, const struct op_param *param,
         }
         call->items[*used] = &call->owned[*used];
         leo_status status =
-            make_rows(plan, tensor, param->role != OP_ROLE_OUT, &call->owned[*used]);
+            op_plan_rows(plan, tensor, param->role != OP_ROLE_OUT, &call->owned[*used]);
         if (status != LEO_OK) {
             return status;
         }
@@ -105,8 +91,8 @@ static leo_status make_all_rows(struct op_plan *plan, const struct op_row *row,
             status = make_list(plan, param, args[i].tensors, call, i, &used);
         } else if (tensor && op_format_is_native(tensor->format)) {
             call->values[i].tensor = &call->tensors[i];
-            status = make_rows(plan, tensor, param->role != OP_ROLE_OUT && !tensor->unread,
-                               &call->tensors[i]);
+            status = op_plan_rows(plan, tensor, param->role != OP_ROLE_OUT && !tensor->unread,
+                                  &call->tensors[i]);
         }
     }
     return status;
@@ -144,13 +130,13 @@ static leo_status convert_back(struct op_plan *plan, const struct op_row *row,
             continue;
         }
         if (row->params[i].kind == OP_KIND_TENSOR && call->values[i].tensor != args[i].tensor) {
-            status = convert(plan, call->values[i].tensor, args[i].tensor);
+            status = op_plan_change_format(plan, call->values[i].tensor, args[i].tensor);
         }
         for (uint64_t k = 0; status == LEO_OK && row->params[i].kind == OP_KIND_TENSOR_LIST &&
                              args[i].tensors && k < args[i].tensors->count;
              k++) {
             const struct op_tensor *from = call->lists[i].items[k], *to = args[i].tensors->items[k];
-            status = from != to ? convert(plan, from, to) : LEO_OK;
+            status = from != to ? op_plan_change_format(plan, from, to) : LEO_OK;
         }
     }
     return status;
@@ -226,6 +212,7 @@ leo_status op_plan_add_row(struct op_plan *plan, const struct op_row *row,
     struct op_tensor copies[OP_PARAMS_MAX];
     struct op_call call = {row, stored.values, plan};
     const uint64_t top = op_plan_temp_mark(plan);
+    op_explain_row(plan, row, args);
     if (op_plan_must_widen(plan, row, args)) {
         return op_plan_add_widened(plan, row, args);
     }
@@ -267,6 +254,24 @@ leo_status op_plan_copy(struct op_plan *plan, const struct op_tensor *dst,
 {
     const struct op_value args[] = {op_value_tensor(dst), op_value_tensor(src)};
     return op_plan_call(plan, "InplaceCopy", args, 2);
+}
+
+leo_status op_plan_change_format(struct op_plan *plan, const struct op_tensor *src,
+                                 const struct op_tensor *dst)
+{
+    const struct op_value args[] = {op_value_tensor(src), op_value_tensor(dst)};
+    return op_plan_call(plan, "TransData", args, 2);
+}
+
+leo_status op_plan_rows(struct op_plan *plan, const struct op_tensor *tensor, bool read,
+                        struct op_tensor *rows)
+{
+    *rows = *tensor;
+    if (!op_format_is_native(tensor->format)) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_temp(plan, tensor->type, tensor->rank, tensor->dim, rows);
+    return status == LEO_OK && read ? op_plan_change_format(plan, tensor, rows) : status;
 }
 
 leo_status op_plan_dense(struct op_plan *plan, const struct op_tensor *tensor, enum op_type type,

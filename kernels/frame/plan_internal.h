@@ -53,9 +53,10 @@ struct op_plan {
     uint32_t step_count, step_capacity;
     unsigned char *args;
     uint32_t args_bytes, args_capacity;
-    uint64_t workspace_bytes; /**< most in use at a time */
-    uint64_t workspace_top;   /**< in use now, while the plan is made */
-    unsigned depth;           /**< operators that call operators */
+    uint64_t workspace_bytes;   /**< most in use at a time */
+    uint64_t workspace_top;     /**< in use now, while the plan is made */
+    unsigned depth;             /**< operators that call operators */
+    struct op_explain *explain; /**< while the plan is made; NULL: nothing is to be said */
     // The key it is found by.
     uint64_t *key;
     uint32_t key_words;

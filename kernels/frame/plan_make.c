@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan of a call: checked, found again or made. */
 #include "cache.h"
+#include "explain.h"
 #include "key.h"
 #include "plan_internal.h"
 
@@ -77,7 +78,9 @@ static leo_status make_plan(struct op_engine *engine, const struct op_row *row,
         plan->row = row;
         plan->references = 1;
         make_symbols(&symbols, row, args);
+        op_explain_begin(plan);
         status = op_plan_add_row(plan, row, symbols.args);
+        op_explain_end(plan, status);
     }
     leo_free(symbols.tensors);
     leo_free(symbols.items);

@@ -3,7 +3,7 @@
 """gen.py --rows DIR --out DIR WHAT: from the rows of operators (DIR/*/*.op) to C.
 
 WHAT: all (everything below), list (for CMake: sources, programs and generated files, one a line), docs and
-cnnl-docs (the tables of operators, to --out as a file).
+cnnl-docs (the tables of operators, to --out as a file). --digits: device programs of op_programs_digits.c.
 """
 
 import argparse
@@ -19,7 +19,15 @@ import rows
 import tests
 
 
-def outputs(tables, out):
+def some_programs(programs, names):
+    """The table of those programs, with their images for the 910A."""
+    missing = set(names) - {name for name, *_ in programs}
+    if missing:
+        raise rows.RowError(f"there is no device program {', '.join(sorted(missing))}")
+    return emit.programs_c([(name, None, "-") for name in names])
+
+
+def outputs(tables, out, digits):
     """Path -> text of everything generated."""
     check.check(tables)
     expressions = pointwise.collect(tables)
@@ -31,6 +39,7 @@ def outputs(tables, out):
     texts["family_plans.h"] = emit.plans_h(tables)
     texts["op_rows.c"] = emit.rows_c(tables, data)
     texts["op_programs.c"] = emit.programs_c(programs)
+    texts["op_programs_digits.c"] = some_programs(programs, digits)
     texts["aclnn_entries.c"] = emit.entries_c(tables)
     texts["op_table.c"] = tests.table_c(tables)
     texts["pointwise_ref.c"] = pointwise.reference(expressions)
@@ -50,10 +59,11 @@ def main():
     parser.add_argument("--rows", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("what", choices=("all", "list", "docs", "cnnl-docs"))
+    parser.add_argument("--digits", nargs="*", default=[])
     args = parser.parse_args()
     try:
         tables = rows.Tables(args.rows)
-        texts = outputs(tables, args.out)
+        texts = outputs(tables, args.out, args.digits)
     except rows.RowError as error:
         sys.exit(f"gen.py: {error}")
     if args.what == "docs":

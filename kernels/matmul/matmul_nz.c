@@ -25,13 +25,6 @@ static bool fits(const struct op_plan *plan, const struct op_matmul *matmul, enu
            (out->format != OP_FORMAT_FRACTAL_NZ || !op_layout_is_turned(out));
 }
 
-static leo_status trans_data(struct op_plan *plan, const struct op_tensor *from,
-                             const struct op_tensor *to)
-{
-    const struct op_value args[] = {op_value_tensor(from), op_value_tensor(to)};
-    return op_plan_call(plan, "TransData", args, 2);
-}
-
 // The matrix in FRACTAL_NZ: itself, or a temporary.
 static leo_status as_fractals(struct op_plan *plan, const struct op_tensor *matrix,
                               struct op_tensor *out)
@@ -84,7 +77,7 @@ leo_status op_matmul_plan_native(struct op_plan *plan, const struct op_matmul *m
     }
     leo_status status = as_fractals(plan, &matmul->a, &a);
     if (status == LEO_OK && a.addr != matmul->a.addr) {
-        status = trans_data(plan, &matmul->a, &a);
+        status = op_plan_change_format(plan, &matmul->a, &a);
     }
     if (status == LEO_OK) {
         status = as_fractals(plan, &matmul->out, &out);
@@ -101,6 +94,7 @@ leo_status op_matmul_plan_native(struct op_plan *plan, const struct op_matmul *m
                                                    .turned = turned};
     status = op_convolution_launch(plan, &room, type, &window, &x, &weights,
                                    matmul->relu ? OP_CONVOLUTION_CUBE_RELU : 0, &y);
-    return status == LEO_OK && out.addr != matmul->out.addr ? trans_data(plan, &out, &matmul->out)
-                                                            : status;
+    return status == LEO_OK && out.addr != matmul->out.addr
+               ? op_plan_change_format(plan, &out, &matmul->out)
+               : status;
 }

@@ -2,6 +2,7 @@
 /* The pointwise family: which way a call goes, and the scalar unit's. */
 #include "pointwise.h"
 
+#include "../frame/variant.h"
 #include "pointwise_args.h"
 
 #include <math.h>
@@ -121,28 +122,72 @@ static bool gains_by_temps(const struct op_pointwise_work *work, bool floats)
            op_pointwise_fits_vector(work, floats);
 }
 
+/* ---- the ways over the chip ---- */
+
+// A call, and what its ways ask of it.
+struct goal {
+    const struct op_pointwise_work *work;
+    struct op_pointwise_space space;
+    char class;
+    bool places;
+};
+
+static leo_status by_range(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    return !goal->places ? LEO_OK : op_pointwise_plan_range(goal->work, taken);
+}
+
+static leo_status by_moves(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    return goal->places ? LEO_OK : op_pointwise_plan_moves(goal->work, &goal->space, taken);
+}
+
+static leo_status by_wide(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    return goal->places ? LEO_OK : op_pointwise_plan_wide(goal->work, taken);
+}
+
+static leo_status by_tiles(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    return op_pointwise_plan_tiles(goal->work, &goal->space, goal->class, taken);
+}
+
+static leo_status by_temps(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    *taken = goal->class != 'd' && gains_by_temps(goal->work, goal->class == 'f');
+    return *taken ? plan_over_temps(goal->work) : LEO_OK;
+}
+
+static leo_status by_scalar_unit(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    *taken = true;
+    return plan_scalar_unit(goal->work, &goal->space);
+}
+
+static const struct op_variant ways[] = {
+    {"a range", "whole numbers, start + step * place", by_range},
+    {"moves", "a copy without conversion, between layouts that copies reach", by_moves},
+    {"pairs of 32 bits", "64-bit integers, an expression that 32-bit steps compute", by_wide},
+    {"tiles of the vector unit", "types, an expression and strides of the vector unit", by_tiles},
+    {"tiles over dense copies", "strides alone in the way of tiles, no mere copy", by_temps},
+    {"the scalar unit", NULL, by_scalar_unit},
+};
+
 static leo_status plan_work(const struct op_pointwise_work *work)
 {
-    struct op_pointwise_space space = {.rank = 0}; // strides of tensors that are not there are 0
-    const char class = op_pointwise_class(work);
-    const bool places = op_pointwise_asks_places(work), floats = class == 'f';
-    bool done = false;
-    leo_status status = LEO_OK;
-    op_pointwise_make_space(work, &space);
-    if (op_tensor_count(&work->out) >= LEAST_TILE) {
-        status = places ? op_pointwise_plan_range(work, &done)
-                        : op_pointwise_plan_moves(work, &space, &done);
-        if (status == LEO_OK && !done && !places) {
-            status = op_pointwise_plan_wide(work, &done);
-        }
-        if (status == LEO_OK && !done) {
-            status = op_pointwise_plan_tiles(work, &space, class, &done);
-        }
-        if (status == LEO_OK && !done && class != 'd' && gains_by_temps(work, floats)) {
-            return plan_over_temps(work);
-        }
-    }
-    return status != LEO_OK || done ? status : plan_scalar_unit(work, &space);
+    struct goal goal = {.work = work, // strides of tensors that are not there are 0
+                        .class = op_pointwise_class(work),
+                        .places = op_pointwise_asks_places(work)};
+    const unsigned count = sizeof(ways) / sizeof(*ways),
+                   first = op_tensor_count(&work->out) < LEAST_TILE ? count - 1 : 0;
+    op_pointwise_make_space(work, &goal.space);
+    return op_choose(work->call->plan, ways + first, count - first, &goal, NULL);
 }
 
 // Integers wrap in the common type of the inputs before the result becomes one of another type,

@@ -61,7 +61,32 @@ OP_INLINE void divide_row(const struct op_window_args *t, uint32_t at, uint32_t 
     vdiv(op_ub_f32(at), op_ub_f32(at), op_ub_f32(all), repeats, 1, 1, 1, 8, 8, 8);
 }
 
-/* Element (y, x) of the windows of all rows of a piece. */
+/* Element (y, x) of the windows of all rows of a piece by one instruction: windows step by one
+ * element, and rows of both maps are equally long. What lies between two rows is computed and not
+ * stored. */
+OP_INLINE void add_element_at_once(const struct op_window_args *t, const struct window_piece *p,
+                                   uint32_t in, uint32_t sums, uint32_t y, uint32_t x)
+{
+    const int32_t line = p->top + (int32_t)(y * t->dilation_h); // of the first row
+    const uint32_t skip = line < (int32_t)p->line0 ? p->line0 - (uint32_t)line : 0,
+                   row = t->pitch * WINDOW_BLOCK,
+                   weight = in + t->weight_at + (y * t->kernel_w + x) * WINDOW_BLOCK;
+    const int32_t end = (int32_t)p->line1 - line;
+    const uint32_t rows = end < 0 ? 0 : op_min(p->rows, (uint32_t)end);
+    uint32_t to = sums + skip * row, from = in +
+                                            ((uint32_t)(line + (int32_t)skip) - p->line0) * row +
+                                            x * t->dilation_w * WINDOW_BLOCK;
+    pipe_barrier(PIPE_V);
+    for (uint32_t left = rows > skip ? (rows - skip) * (t->pitch / 8) : 0; left > 0;) {
+        const uint32_t repeats = op_min(left, 255);
+        vmla(op_ub_f32(to), op_ub_f32(from), op_ub_f32(weight), (uint8_t)repeats, 1, 1, 0, 8, 8, 0);
+        to += repeats * 8 * WINDOW_BLOCK;
+        from += repeats * 8 * WINDOW_BLOCK;
+        left -= repeats;
+    }
+}
+
+/* The same row by row. */
 OP_INLINE void add_element(const struct op_window_args *t, const struct window_piece *p,
                            uint32_t in, uint32_t sums, uint32_t y, uint32_t x, uint8_t repeats)
 {
@@ -93,6 +118,7 @@ __global__ __vector__ void window_sum(struct op_window_args args)
     const uint32_t row_pieces = (t->out_height + t->rows - 1) / t->rows;
     const uint8_t repeats = (uint8_t)(t->out_pitch / 8);
     const uint32_t out_row = t->out_pitch * WINDOW_BLOCK, counts = 2 * t->slot_bytes;
+    const bool at_once = t->weight && t->pitch == t->out_pitch && t->stride_h * t->stride_w == 1;
     uint32_t slot = 0;
     window_begin(t, 0);
     if (!t->weight) {
@@ -113,7 +139,11 @@ __global__ __vector__ void window_sum(struct op_window_args args)
         window_fill(sums, sums + p.rows * out_row, 0);
         for (uint32_t y = 0; y < t->kernel_h; y++) {
             for (uint32_t x = 0; x < t->kernel_w; x++) {
-                add_element(t, &p, in, sums, y, x, repeats);
+                if (at_once) {
+                    add_element_at_once(t, &p, in, sums, y, x);
+                } else {
+                    add_element(t, &p, in, sums, y, x, repeats);
+                }
             }
         }
         for (uint32_t r = 0; !t->weight && r < p.rows; r++) {

@@ -17,6 +17,7 @@ struct op_windows {
     int64_t large[2], small[2], kernel[2], stride[2], pad[2], dilation[2];
     bool of_large;          /**< pieces are rows of the large map */
     bool whole;             /**< pieces are as large as they can be: their number does not count */
+    bool level;             /**< rows of both maps are equally long, if windows step by one */
     bool weighted;          /**< a slot holds a block for each element of the kernel */
     unsigned small_tensors; /**< in a slot, in the shape of small */
     uint32_t rest_rows, rest_bytes; /**< UB beside the slots: rows of small, and bytes */

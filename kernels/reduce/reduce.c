@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions over dimensions. A row says which ("reduce"), and which parameter is the second output
  * ("second") or which of two is the index ("index yes": out is the index). */
+#include "../frame/variant.h"
 #include "reduce_vector.h"
 
 #include <inttypes.h>
@@ -121,6 +122,18 @@ struct output {
     struct op_tensor made;
 };
 
+// A call: what goes away, and its outputs.
+struct goal {
+    const struct op_call *call;
+    const struct op_tensor *self;
+    bool reduced[OP_RANK_MAX];
+    struct op_reduce_args args;
+    bool wants_index;    // the extra output is the place of the value, which nobody wants
+    bool two;            // there is an extra output
+    struct output value; // of which only the type counts where the index is wanted
+    struct output extra;
+};
+
 static leo_status place_output(const struct op_call *call, struct output *output, bool fresh)
 {
     output->made = *output->given;
@@ -157,32 +170,57 @@ static leo_status check_count(const struct op_call *call, const struct op_reduce
     return LEO_OK;
 }
 
-// The extreme and its place through the vector unit; `value` may be NULL.
-static leo_status plan_place(const struct op_call *call, const struct op_tensor *self,
-                             const bool *reduced, const struct op_reduce_args *args,
-                             const struct op_tensor *value, const struct op_tensor *index,
-                             bool *done)
+/* ---- the ways over the chip ---- */
+
+static leo_status by_vector(const void *object, bool *taken)
 {
+    const struct goal *goal = object;
+    return goal->two ? LEO_OK
+                     : op_reduce_plan_vector(goal->call->plan, goal->self, goal->reduced,
+                                             (enum op_reduce_mode)goal->args.mode,
+                                             order_of(goal->call), &goal->value.made, taken);
+}
+
+static leo_status by_steps(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    const struct op_reduction reduction = {(enum op_reduce_mode)goal->args.mode,
+                                           goal->self,
+                                           goal->reduced,
+                                           order_of(goal->call),
+                                           correction_of(goal->call),
+                                           &goal->value.made,
+                                           goal->two ? &goal->extra.made : NULL};
+    return goal->wants_index ? LEO_OK : op_reduce_plan_steps(goal->call, &reduction, taken);
+}
+
+// The extreme and its place through the vector unit.
+static leo_status by_places(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    struct op_plan *plan = goal->call->plan;
+    const struct op_tensor *index = &goal->extra.made;
+    const enum op_reduce_mode mode = (enum op_reduce_mode)goal->args.mode;
     struct op_tensor extreme, place;
-    const bool extremes = args->mode == OP_REDUCE_MAX || args->mode == OP_REDUCE_MIN;
-    leo_status status = LEO_OK;
-    *done = false;
-    if (extremes && op_type_is_float(self->type)) {
-        status = op_plan_temp(call->plan, OP_TYPE_F32, index->rank, index->dim, &extreme);
-        if (status == LEO_OK) {
-            status = op_plan_temp(call->plan, OP_TYPE_F32, index->rank, index->dim, &place);
-        }
-        if (status == LEO_OK) {
-            status = op_reduce_plan_place(call->plan, self, reduced,
-                                          (enum op_reduce_mode)args->mode, &extreme, &place, done);
-        }
-        if (status == LEO_OK && *done) {
-            status = op_plan_copy(call->plan, index, &place);
-        }
-        if (status == LEO_OK && *done && value) {
-            const struct op_value copy[] = {op_value_tensor(&extreme), op_value_tensor(value)};
-            status = op_plan_call(call->plan, "CopyExtreme", copy, 2);
-        }
+    if (!goal->two || (mode != OP_REDUCE_MAX && mode != OP_REDUCE_MIN) ||
+        !op_type_is_float(goal->self->type)) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_temp(plan, OP_TYPE_F32, index->rank, index->dim, &extreme);
+    if (status == LEO_OK) {
+        status = op_plan_temp(plan, OP_TYPE_F32, index->rank, index->dim, &place);
+    }
+    if (status == LEO_OK) {
+        status =
+            op_reduce_plan_place(plan, goal->self, goal->reduced, mode, &extreme, &place, taken);
+    }
+    if (status == LEO_OK && *taken) {
+        status = op_plan_copy(plan, index, &place);
+    }
+    if (status == LEO_OK && *taken && !goal->wants_index) {
+        const struct op_value copy[] = {op_value_tensor(&extreme),
+                                        op_value_tensor(&goal->value.made)};
+        status = op_plan_call(plan, "CopyExtreme", copy, 2);
     }
     return status;
 }
@@ -192,24 +230,40 @@ enum {
     SUM_PARTS = 256,       // [A] of a long reduction in integers: a line of results for each core
 };
 
-// Sums, largest and smallest of bytes in f32, which holds every sum on the way.
-static leo_status plan_bytes(const struct op_call *call, const struct op_tensor *self,
-                             const bool *reduced, const struct op_reduce_args *args,
-                             const struct op_tensor *out, bool *done)
+// Whether it is in integers, and worth other ways than element by element on the scalar unit.
+static bool is_long_in_integers(const struct goal *goal)
 {
+    return !goal->two && !op_type_is_complex(goal->self->type) &&
+           in_integers(goal->call, (enum op_reduce_mode)goal->args.mode, goal->self) &&
+           op_tensor_count(goal->self) >= LEAST_INTEGERS;
+}
+
+// Sums, largest and smallest of bytes in f32, which holds every sum on the way.
+static leo_status by_bytes(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    const struct op_tensor *self = goal->self, *out = &goal->value.made;
+    const enum op_reduce_mode mode = (enum op_reduce_mode)goal->args.mode;
+    struct op_plan *plan = goal->call->plan;
+    const uint64_t most = self->type == OP_TYPE_BOOL ? 1 : 255;
+    const bool small_sums = (out->type == OP_TYPE_I32 || out->type == OP_TYPE_I64) &&
+                            goal->args.inner_count * most <= 1 << 24;
     struct op_tensor wide, made;
-    leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, self->rank, self->dim, &wide);
+    if (!is_long_in_integers(goal) || op_type_bytes(self->type) != 1 || mode == OP_REDUCE_PROD ||
+        (mode == OP_REDUCE_SUM && !small_sums)) {
+        return LEO_OK;
+    }
+    leo_status status = op_plan_temp(plan, OP_TYPE_F32, self->rank, self->dim, &wide);
     if (status == LEO_OK) {
-        status = op_plan_copy(call->plan, &wide, self);
+        status = op_plan_copy(plan, &wide, self);
     }
     if (status == LEO_OK) {
-        status = op_plan_temp(call->plan, OP_TYPE_F32, out->rank, out->dim, &made);
+        status = op_plan_temp(plan, OP_TYPE_F32, out->rank, out->dim, &made);
     }
     if (status == LEO_OK) {
-        status = op_reduce_plan_vector(call->plan, &wide, reduced, (enum op_reduce_mode)args->mode,
-                                       0, &made, done);
+        status = op_reduce_plan_vector(plan, &wide, goal->reduced, mode, 0, &made, taken);
     }
-    return status == LEO_OK && *done ? op_plan_copy(call->plan, out, &made) : status;
+    return status == LEO_OK && *taken ? op_plan_copy(plan, out, &made) : status;
 }
 
 // All of a dense tensor: parts by as many cores, and what is left over (at least one element); then
@@ -252,28 +306,49 @@ static leo_status plan_parts(const struct op_call *call, enum op_reduce_mode mod
     return status;
 }
 
-// Reductions of integers that need not go element by element on the scalar unit.
-static leo_status plan_integers(const struct op_call *call, const struct op_tensor *self,
-                                const bool *reduced, const struct op_reduce_args *args,
-                                const struct op_tensor *out, bool *done)
+static leo_status by_parts(const void *object, bool *taken)
 {
-    const enum op_reduce_mode mode = (enum op_reduce_mode)args->mode;
-    const bool bytes = op_type_bytes(self->type) == 1, sums = mode == OP_REDUCE_SUM;
-    const uint64_t most = self->type == OP_TYPE_BOOL ? 1 : 255;
-    *done = false;
-    if (!in_integers(call, mode, self) || op_type_is_complex(self->type) ||
-        op_tensor_count(self) < LEAST_INTEGERS) {
-        return LEO_OK;
-    }
-    const bool small_sums = (out->type == OP_TYPE_I32 || out->type == OP_TYPE_I64) &&
-                            args->inner_count * most <= 1 << 24;
-    if (bytes && mode != OP_REDUCE_PROD && (!sums || small_sums)) {
-        return plan_bytes(call, self, reduced, args, out, done);
-    }
-    *done = mode != OP_REDUCE_PROD && args->outer_count == 1 && !op_type_is_float(out->type) &&
-            op_tensor_is_dense(self);
-    return *done ? plan_parts(call, mode, self, out) : LEO_OK;
+    const struct goal *goal = object;
+    const enum op_reduce_mode mode = (enum op_reduce_mode)goal->args.mode;
+    *taken = is_long_in_integers(goal) && mode != OP_REDUCE_PROD && goal->args.outer_count == 1 &&
+             !op_type_is_float(goal->value.made.type) && op_tensor_is_dense(goal->self);
+    return *taken ? plan_parts(goal->call, mode, goal->self, &goal->value.made) : LEO_OK;
 }
+
+// Blocks share lines of no output: with two, blocks take whole lines of the narrowest type.
+static leo_status by_scalar_unit(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    struct op_reduce_args args;
+    const uint64_t line = goal->two ? 64 : 1;
+    const struct op_share share =
+        op_share_make(goal->args.outer_count, line, line, op_plan_vector_cores(goal->call->plan));
+    const bool integers = in_integers(goal->call, (enum op_reduce_mode)goal->args.mode, goal->self);
+    memcpy(&args, &goal->args, sizeof(args)); // with the bytes between members
+    args.in = goal->self->addr;
+    args.in_type = (uint8_t)goal->self->type;
+    args.out = goal->value.made.addr;
+    args.out_type = (uint8_t)goal->value.made.type;
+    args.second = goal->two ? goal->extra.made.addr : 0;
+    args.second_type = (uint8_t)(goal->two ? goal->extra : goal->value).made.type;
+    args.p = order_of(goal->call);
+    args.correction = correction_of(goal->call);
+    args.per_block = share.per_block;
+    *taken = true;
+    return op_plan_launch(goal->call->plan, "reduce", integers ? "reduce_i" : "reduce_d",
+                          share.blocks, &args, sizeof(args), 3);
+}
+
+static const struct op_variant ways[] = {
+    {"the vector unit", "one output, floats, rows that it sums or compares", by_vector},
+    {"steps of the vector unit", "values alone, rows long enough for several operators", by_steps},
+    {"places on the vector unit", "the extreme of floats and its place", by_places},
+    {"bytes in f32", "at least 1024 bytes whose sums f32 holds", by_bytes},
+    {"parts", "all of at least 1024 integers without gaps", by_parts},
+    {"the scalar unit", NULL, by_scalar_unit},
+};
+
+/* ---- what the call says ---- */
 
 // Whether a sum of all is given as a list of one.
 static bool takes_list(const struct op_call *call, const char *out_name)
@@ -281,117 +356,74 @@ static bool takes_list(const struct op_call *call, const char *out_name)
     return op_row_attr(call->row, "list") && op_call_tensor(call, out_name)->rank == 1;
 }
 
-leo_status op_plan_reduce(const struct op_call *call)
+// The second output, or the only one if it is the index.
+static const struct op_tensor *extra_of(const struct op_call *call, const struct op_tensor *out)
 {
-    const struct op_tensor *self = op_call_tensor(call, "self");
-    const char *out_name = op_row_attr(call->row, "out"),
-               *second = op_row_attr(call->row, "second");
-    const bool keep = keeps_dims(call), wants_index = op_row_attr(call->row, "index") != NULL;
-    bool reduced[OP_RANK_MAX] = {0};
-    struct op_reduce_args args;
+    const char *second = op_row_attr(call->row, "second");
+    return op_row_attr(call->row, "index") ? out : second ? op_call_tensor(call, second) : NULL;
+}
+
+// What is left of self's shape is the shape of the outputs.
+static leo_status check_shapes(const struct goal *goal, const char *out_name)
+{
+    const struct op_call *call = goal->call;
+    const char *second = op_row_attr(call->row, "second");
+    const bool keep = keeps_dims(call);
     int64_t shape[OP_RANK_MAX];
     unsigned rank = 0;
-    out_name = out_name ? out_name : "out";
-    memset(&args, 0, sizeof(args));
-    leo_status status = take_dims(call, self, reduced);
-    if (status != LEO_OK) {
-        return status;
-    }
-    split_dims(self, reduced, &args);
-    for (unsigned i = 0; i < self->rank; i++) {
-        if (!reduced[i] || keep) {
-            shape[rank++] = reduced[i] ? 1 : self->dim[i];
+    for (unsigned i = 0; i < goal->self->rank; i++) {
+        if (!goal->reduced[i] || keep) {
+            shape[rank++] = goal->reduced[i] ? 1 : goal->self->dim[i];
         }
     }
     if (rank == 0 && takes_list(call, out_name)) {
         shape[rank++] = 1;
     }
-    args.mode = (uint8_t)mode_of(call, self);
-    status = op_call_check_shape(call, out_name, rank, shape);
+    leo_status status = op_call_check_shape(call, out_name, rank, shape);
     if (status == LEO_OK && second) {
         status = op_call_check_shape(call, second, rank, shape);
     }
-    if (status == LEO_OK) {
-        status = check_count(call, &args);
+    return status == LEO_OK ? check_count(call, &goal->args) : status;
+}
+
+// With two outputs both begin at a line of their own.
+static leo_status place_outputs(struct goal *goal, const struct op_tensor *out)
+{
+    const struct op_call *call = goal->call;
+    goal->extra.given = extra_of(call, out);
+    goal->two = goal->extra.given != NULL;
+    goal->value.given = out;
+    leo_status status = goal->two ? place_output(call, &goal->extra, true) : LEO_OK;
+    if (status != LEO_OK || !goal->wants_index) {
+        return status == LEO_OK ? place_output(call, &goal->value, goal->two) : status;
     }
-    if (status != LEO_OK || args.outer_count == 0) {
-        return status;
-    }
-    // The value and what comes with it. Blocks share lines of no output: with two, both begin at a
-    // line and blocks take whole lines of the narrowest type.
-    struct output value = {.given = op_call_tensor(call, out_name)}, extra = {0};
-    const bool two = second || wants_index;
-    if (wants_index) {
-        extra.given = value.given;
-        value.given = self; // only the type counts: thrown away
-        status = place_output(call, &extra, true);
-        if (status == LEO_OK) {
-            status = op_plan_temp(call->plan, self->type, rank, shape, &value.made);
-        }
-    } else {
-        status = place_output(call, &value, two);
-        if (status == LEO_OK && second) {
-            extra.given = op_call_tensor(call, second);
-            status = place_output(call, &extra, true);
-        }
-    }
+    return op_plan_temp(call->plan, goal->self->type, out->rank, out->dim, &goal->value.made);
+}
+
+leo_status op_plan_reduce(const struct op_call *call)
+{
+    const char *named = op_row_attr(call->row, "out"), *out_name = named ? named : "out";
+    struct goal goal;
+    memset(&goal, 0, sizeof(goal));
+    goal.call = call;
+    goal.self = op_call_tensor(call, "self");
+    goal.wants_index = op_row_attr(call->row, "index") != NULL;
+    leo_status status = take_dims(call, goal.self, goal.reduced);
     if (status != LEO_OK) {
         return status;
     }
-    bool done = false;
-    if (!two) {
-        status = op_reduce_plan_vector(call->plan, self, reduced, (enum op_reduce_mode)args.mode,
-                                       order_of(call), &value.made, &done);
-        if (status != LEO_OK || done) {
-            return status == LEO_OK ? deliver(call, &value) : status;
-        }
+    split_dims(goal.self, goal.reduced, &goal.args);
+    goal.args.mode = (uint8_t)mode_of(call, goal.self);
+    status = check_shapes(&goal, out_name);
+    if (status != LEO_OK || goal.args.outer_count == 0) {
+        return status;
     }
-    if (!wants_index) {
-        const struct op_reduction steps = {(enum op_reduce_mode)args.mode,
-                                           self,
-                                           reduced,
-                                           order_of(call),
-                                           correction_of(call),
-                                           &value.made,
-                                           two ? &extra.made : NULL};
-        status = op_reduce_plan_steps(call, &steps, &done);
-        if (status == LEO_OK && done) {
-            status = deliver(call, &value);
-            return status == LEO_OK && two ? deliver(call, &extra) : status;
-        }
-        if (status != LEO_OK) {
-            return status;
-        }
+    status = place_outputs(&goal, op_call_tensor(call, out_name));
+    if (status == LEO_OK) {
+        status = op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &goal, NULL);
     }
-    status = two ? plan_place(call, self, reduced, &args, wants_index ? NULL : &value.made,
-                              &extra.made, &done)
-                 : plan_integers(call, self, reduced, &args, &value.made, &done);
-    if (status == LEO_OK && done && !wants_index) {
-        status = deliver(call, &value);
+    if (status == LEO_OK && !goal.wants_index) {
+        status = deliver(call, &goal.value);
     }
-    if (status != LEO_OK || done) {
-        return status == LEO_OK && two ? deliver(call, &extra) : status;
-    }
-    args.in = self->addr;
-    args.in_type = (uint8_t)self->type;
-    args.out = value.made.addr;
-    args.out_type = (uint8_t)value.made.type;
-    args.second = two ? extra.made.addr : 0;
-    args.second_type = (uint8_t)(two ? extra.made.type : value.made.type);
-    args.p = order_of(call);
-    args.correction = correction_of(call);
-    const struct op_share share = op_share_make(args.outer_count, two ? 64 : 1, two ? 64 : 1,
-                                                op_plan_vector_cores(call->plan));
-    args.per_block = share.per_block;
-    status = op_plan_launch(call->plan, "reduce",
-                            in_integers(call, (enum op_reduce_mode)args.mode, self) ? "reduce_i"
-                                                                                    : "reduce_d",
-                            share.blocks, &args, sizeof(args), 3);
-    if (status == LEO_OK && !wants_index) {
-        status = deliver(call, &value);
-    }
-    if (status == LEO_OK && two) {
-        status = deliver(call, &extra);
-    }
-    return status;
+    return status == LEO_OK && goal.two ? deliver(call, &goal.extra) : status;
 }

@@ -8,7 +8,6 @@ bytes are in roofline_exceptions.csv, each with a reason. Ends with 1 if another
 """
 
 import argparse
-import configparser
 import csv
 import os
 import re
@@ -46,7 +45,7 @@ def at_size(call, size):
     if "256x1024" not in call:
         return None
     swap = {str(old): str(new) for old, new in zip(BASE, size)}
-    return re.sub(r"\d+", lambda number: swap.get(number.group(), number.group()), re.sub(r"(\d)\.(\d)", r"\1.\2", call))
+    return re.sub(r"\d+", lambda number: swap.get(number.group(), number.group()), call)
 
 
 def points(soc, only):

@@ -204,7 +204,8 @@ static void convolutions_equal_sums_in_double(void)
         // Channels that stand alone: the vector unit's.
         {3, 19, 1, 1, {14, 17}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
         {2, 16, 1, 1, {15, 9}, {3, 5}, {2, 3}, {1, 2}, {2, 1}, {0, 0}},
-        {1, 8, 1, 1, {90, 131}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}}, // several pieces
+        {1, 8, 1, 1, {90, 131}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}},  // several pieces
+        {1, 256, 1, 1, {9, 238}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, // long pieces
         {2, 9, 1, 3, {12, 10}, {2, 4}, {1, 1}, {0, 3}, {1, 1}, {0, 0}},
         {3, 1, 2, 4, {4, 4}, {1, 1}, {2, 2}, {1, 1}, {1, 1}, {0, 0}}, // padding without windows
         // Whole groups of 16 channels: img2col. Several images a tile, tiles of an image, phases of

@@ -26,7 +26,7 @@ class Environment(unittest.TestCase):
         self.page = (ROOT / "docs" / "env.md").read_text(encoding="utf-8")
         self.described = set(re.findall(r"`([A-Z][A-Z0-9_]+)(?:=[^`]*)?`", self.page))
         self.sources = {path: path.read_text(encoding="utf-8", errors="replace") for folder in FOLDERS
-                        for path in (ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".sh", ".in") or path.name in ("npu-smi", "cnmon")}
+                        for path in (ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".sh", ".in") or path.name in ("npu-smi", "cnmon", "cncc", "bisheng")}
 
     def test_what_is_read_is_described(self):
         missing = {}

@@ -66,6 +66,22 @@ void rig_named_run(const char *type, aclopAttr *attr, struct rig_tensor *const *
     CU_ASSERT_EQUAL(rig_named_try(type, (struct rig_named){in, ins, out, outs, attr, 0}), 0);
 }
 
+struct rig_tensor rig_named_floats(unsigned rank, const int64_t *dim, uint64_t seed)
+{
+    return rig_values_make(OP_TYPE_F32, rank, dim, RIG_DENSE, seed);
+}
+
+struct rig_tensor rig_named_ints(enum op_type type, unsigned rank, const int64_t *dim,
+                                 const int64_t *values)
+{
+    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, RIG_DENSE, 1);
+    for (int64_t i = 0; i < rig_tensor_count(&tensor); i++) {
+        rig_put_i(rig_tensor_at(&tensor, i), type, values[i]);
+    }
+    rig_tensor_put(&tensor);
+    return tensor;
+}
+
 void rig_named_input(struct rig_named_made *made, struct rig_tensor tensor)
 {
     CU_ASSERT_FATAL(made->outs == 0 && made->ins < RIG_NAMED_MAX);

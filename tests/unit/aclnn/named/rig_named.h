@@ -23,6 +23,11 @@ aclError rig_named_try(const char *type, struct rig_named call);
 void rig_named_run(const char *type, aclopAttr *attr, struct rig_tensor *const *in, unsigned ins,
                    struct rig_tensor *const *out, unsigned outs);
 
+/** A dense f32 tensor of random values, and one of the integers `values`. Owned by the caller. */
+struct rig_tensor rig_named_floats(unsigned rank, const int64_t *dim, uint64_t seed);
+struct rig_tensor rig_named_ints(enum op_type type, unsigned rank, const int64_t *dim,
+                                 const int64_t *values);
+
 enum { RIG_NAMED_MAX = 10 };
 
 /** Tensors of a call, inputs first, and what each output shall hold. */

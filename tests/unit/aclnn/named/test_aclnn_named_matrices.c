@@ -7,18 +7,13 @@
 
 static const struct rig_bound bound = {.of_largest = 2e-6, .of_each = 4e-6, .roundings = 1};
 
-static struct rig_tensor floats(unsigned rank, const int64_t *dim, uint64_t seed)
-{
-    return rig_values_make(OP_TYPE_F32, rank, dim, RIG_DENSE, seed);
-}
-
 enum { SIDE = 6 };
 
 // Diagonally heavy, so that it is far from singular.
 static struct rig_tensor heavy(void)
 {
     const int64_t dim[] = {SIDE, SIDE};
-    struct rig_tensor matrix = floats(2, dim, 60);
+    struct rig_tensor matrix = rig_named_floats(2, dim, 60);
     for (int64_t i = 0; i < SIDE; i++) {
         rig_put_d(rig_tensor_at(&matrix, i * SIDE + i), OP_TYPE_F32, i % 2 ? -9 : 8);
     }
@@ -41,12 +36,12 @@ static void inverse_and_factors(void)
     const int64_t dim[] = {SIDE, SIDE};
     struct rig_named_made inverse = {0}, factors = {0};
     rig_named_input(&inverse, heavy());
-    rig_named_output(&inverse, floats(2, dim, 61));
+    rig_named_output(&inverse, rig_named_floats(2, dim, 61));
     rig_named_call("MatrixInverse", NULL, &inverse, 0);
     rig_tensor_take(&inverse.t[1]);
     rig_named_input(&factors, heavy());
-    rig_named_output(&factors, floats(2, dim, 62));
-    rig_named_output(&factors, floats(2, dim, 63));
+    rig_named_output(&factors, rig_named_floats(2, dim, 62));
+    rig_named_output(&factors, rig_named_floats(2, dim, 63));
     rig_named_call("Qr", NULL, &factors, 0);
     rig_tensor_take(&factors.t[1]);
     rig_tensor_take(&factors.t[2]);
@@ -74,8 +69,8 @@ static void triangles(void)
         aclopSetAttrBool(attr, "lower", lower);
         aclopSetAttrBool(attr, "adjoint", turned);
         rig_named_input(&made, heavy());
-        rig_named_input(&made, floats(2, dim, 68));
-        rig_named_output(&made, floats(2, dim, 69));
+        rig_named_input(&made, rig_named_floats(2, dim, 68));
+        rig_named_output(&made, rig_named_floats(2, dim, 69));
         rig_named_call("MatrixTriangularSolve", attr, &made, 0);
         rig_tensor_take(&made.t[2]);
         for (int64_t i = 0; i < SIDE * SIDE; i++) {
@@ -99,9 +94,9 @@ static void singular_values(void)
     const int64_t dim[] = {SIDE, SIDE}, list[] = {SIDE};
     struct rig_named_made made = {0};
     rig_named_input(&made, heavy());
-    rig_named_output(&made, floats(1, list, 90));
-    rig_named_output(&made, floats(2, dim, 91));
-    rig_named_output(&made, floats(2, dim, 92));
+    rig_named_output(&made, rig_named_floats(1, list, 90));
+    rig_named_output(&made, rig_named_floats(2, dim, 91));
+    rig_named_output(&made, rig_named_floats(2, dim, 92));
     rig_named_call("Svd", NULL, &made, 0);
     for (unsigned i = 1; i < 4; i++) {
         rig_tensor_take(&made.t[i]);
@@ -127,8 +122,8 @@ static void determinant(void)
     struct rig_named_made made = {0};
     double a[SIDE][SIDE], sign = 1, log_of = 0;
     rig_named_input(&made, heavy());
-    rig_named_output(&made, floats(0, one, 64));
-    rig_named_output(&made, floats(0, one, 65));
+    rig_named_output(&made, rig_named_floats(0, one, 64));
+    rig_named_output(&made, rig_named_floats(0, one, 65));
     for (int64_t i = 0; i < SIDE * SIDE; i++) {
         a[i / SIDE][i % SIDE] = rig_named_at(&made, 0, i);
     }

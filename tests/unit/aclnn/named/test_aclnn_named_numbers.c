@@ -8,11 +8,6 @@
 // A dozen f32 operations, and functions to a few ulp.
 static const struct rig_bound bound = {.of_largest = 2e-6, .of_each = 4e-6, .roundings = 1};
 
-static struct rig_tensor floats(unsigned rank, const int64_t *dim, uint64_t seed)
-{
-    return rig_values_make(OP_TYPE_F32, rank, dim, RIG_DENSE, seed);
-}
-
 // Numbers above 1/2 for what must be positive.
 static void lift(struct rig_tensor *tensor)
 {
@@ -77,9 +72,9 @@ static void elements(void)
             aclopSetAttrString(attr, each[k].word, "none");
         }
         for (unsigned i = 0; i < each[k].ins; i++) {
-            rig_named_input(&made, floats(3, dim, 100 * k + i));
+            rig_named_input(&made, rig_named_floats(3, dim, 100 * k + i));
         }
-        rig_named_output(&made, floats(3, dim, 99));
+        rig_named_output(&made, rig_named_floats(3, dim, 99));
         for (int64_t i = 0; i < 105; i++) {
             double x[RIG_NAMED_MAX];
             for (unsigned n = 0; n < each[k].ins; n++) {
@@ -95,10 +90,10 @@ static void dropout_by_bytes(void)
 {
     const int64_t dim[] = {4, 33}, one[] = {1};
     struct rig_named_made made = {0};
-    rig_named_input(&made, floats(2, dim, 1));
+    rig_named_input(&made, rig_named_floats(2, dim, 1));
     rig_named_input(&made, rig_tensor_make(OP_TYPE_U8, 2, dim, RIG_DENSE, 2));
-    rig_named_input(&made, floats(1, one, 3));
-    rig_named_output(&made, floats(2, dim, 4));
+    rig_named_input(&made, rig_named_floats(1, one, 3));
+    rig_named_output(&made, rig_named_floats(2, dim, 4));
     *(float *)rig_tensor_at(&made.t[2], 0) = 0.75f;
     for (int64_t i = 0; i < 132; i++) {
         unsigned char *mask = rig_tensor_at(&made.t[1], i);
@@ -123,10 +118,10 @@ static void statistics_of_devices(void)
     aclopSetAttrListInt(over, "axes", 1, axis);
     aclopSetAttrBool(over, "keep_dims", 1);
     for (unsigned i = 0; i < 3; i++) {
-        rig_named_input(&mean, floats(2, rows, 5 + i));
-        rig_named_input(&gather, floats(2, rows, i == 0 ? 5 : 10 + i));
+        rig_named_input(&mean, rig_named_floats(2, rows, 5 + i));
+        rig_named_input(&gather, rig_named_floats(2, rows, i == 0 ? 5 : 10 + i));
     }
-    rig_named_output(&mean, floats(2, one, 8));
+    rig_named_output(&mean, rig_named_floats(2, one, 8));
     lift(&gather.t[1]);
     for (int64_t i = 0; i < 15; i++) {
         rig_put_d(rig_tensor_at(&mean.t[1], i), OP_TYPE_F32, counts[i / 5]);
@@ -134,11 +129,11 @@ static void statistics_of_devices(void)
         rig_put_d(rig_tensor_at(&gather.t[2], i), OP_TYPE_F32, counts[i / 5]);
         mean.want[0][i % 5] += rig_named_at(&mean, 0, i) * counts[i / 5] / all;
     }
-    rig_named_input(&gather, floats(2, rows, 13));
-    rig_named_input(&gather, floats(2, one, 14));
-    rig_named_input(&gather, floats(2, one, 15));
-    rig_named_output(&gather, floats(2, one, 16));
-    rig_named_output(&gather, floats(2, one, 17));
+    rig_named_input(&gather, rig_named_floats(2, rows, 13));
+    rig_named_input(&gather, rig_named_floats(2, one, 14));
+    rig_named_input(&gather, rig_named_floats(2, one, 15));
+    rig_named_output(&gather, rig_named_floats(2, one, 16));
+    rig_named_output(&gather, rig_named_floats(2, one, 17));
     for (int64_t c = 0; c < 5; c++) {
         double squares = 0;
         for (int64_t r = 0; r < 3; r++) {
@@ -166,10 +161,10 @@ static void sums_of_devices(void)
     const int64_t dim[] = {9};
     struct rig_named_made made = {0};
     for (unsigned i = 0; i < 4; i++) {
-        rig_named_input(&made, floats(1, dim, 20 + i));
+        rig_named_input(&made, rig_named_floats(1, dim, 20 + i));
     }
-    rig_named_output(&made, floats(1, dim, 24));
-    rig_named_output(&made, floats(1, dim, 25));
+    rig_named_output(&made, rig_named_floats(1, dim, 24));
+    rig_named_output(&made, rig_named_floats(1, dim, 25));
     for (int64_t i = 0; i < 9; i++) {
         made.want[0][i] =
             rig_named_at(&made, 1, i) - rig_named_at(&made, 0, i) * rig_named_at(&made, 2, i);
@@ -187,16 +182,16 @@ static void normalised_rows(void)
         aclopAttr *attr = aclopCreateAttr();
         aclopSetAttrFloat(attr, "epsilon", 1e-3f);
         aclopSetAttrInt(attr, "begin_norm_axis", 1);
-        rig_named_input(&made, floats(2, dim, 30));
-        rig_named_input(&made, floats(1, row, 31));
+        rig_named_input(&made, rig_named_floats(2, dim, 30));
+        rig_named_input(&made, rig_named_floats(1, row, 31));
         if (centred) {
-            rig_named_input(&made, floats(1, row, 32));
+            rig_named_input(&made, rig_named_floats(1, row, 32));
         }
-        rig_named_output(&made, floats(2, dim, 33));
+        rig_named_output(&made, rig_named_floats(2, dim, 33));
         if (centred) {
-            rig_named_output(&made, floats(2, ones, 34));
+            rig_named_output(&made, rig_named_floats(2, ones, 34));
         }
-        rig_named_output(&made, floats(2, ones, 35));
+        rig_named_output(&made, rig_named_floats(2, ones, 35));
         for (int64_t r = 0; r < 4; r++) {
             double mean = 0, squares = 0;
             for (int64_t i = 0; i < 24; i++) {
@@ -228,9 +223,9 @@ static void distances(void)
         struct rig_named_made made = {0};
         aclopAttr *attr = aclopCreateAttr();
         aclopSetAttrFloat(attr, "p", (float)orders[k]);
-        rig_named_input(&made, floats(4, dim, 36));
-        rig_named_input(&made, floats(4, dim, 37));
-        rig_named_output(&made, floats(3, out, 38));
+        rig_named_input(&made, rig_named_floats(4, dim, 36));
+        rig_named_input(&made, rig_named_floats(4, dim, 37));
+        rig_named_output(&made, rig_named_floats(3, out, 38));
         for (int64_t i = 0; i < 24; i++) {
             double sum = 0, most = 0;
             for (int64_t n = i * 5; n < i * 5 + 5; n++) {
@@ -251,17 +246,17 @@ static void rotations(void)
     enum { ROWS = 6, HALF = 32, SIZE = 2 * HALF };
     const int64_t dim[] = {2, 1, 3, SIZE}, angle[] = {1, 1, 3, SIZE};
     struct rig_named_made turned = {0}, back = {0};
-    rig_named_input(&turned, floats(4, dim, 40));
-    rig_named_input(&turned, floats(4, angle, 41));
-    rig_named_input(&turned, floats(4, angle, 42));
-    rig_named_output(&turned, floats(4, dim, 43));
-    rig_named_input(&back, floats(4, dim, 40));
-    rig_named_input(&back, floats(4, angle, 41));
-    rig_named_input(&back, floats(4, angle, 42));
-    rig_named_input(&back, floats(4, dim, 44));
-    rig_named_output(&back, floats(4, dim, 45));
-    rig_named_output(&back, floats(4, angle, 46));
-    rig_named_output(&back, floats(4, angle, 47));
+    rig_named_input(&turned, rig_named_floats(4, dim, 40));
+    rig_named_input(&turned, rig_named_floats(4, angle, 41));
+    rig_named_input(&turned, rig_named_floats(4, angle, 42));
+    rig_named_output(&turned, rig_named_floats(4, dim, 43));
+    rig_named_input(&back, rig_named_floats(4, dim, 40));
+    rig_named_input(&back, rig_named_floats(4, angle, 41));
+    rig_named_input(&back, rig_named_floats(4, angle, 42));
+    rig_named_input(&back, rig_named_floats(4, dim, 44));
+    rig_named_output(&back, rig_named_floats(4, dim, 45));
+    rig_named_output(&back, rig_named_floats(4, angle, 46));
+    rig_named_output(&back, rig_named_floats(4, angle, 47));
     for (int64_t i = 0; i < ROWS * SIZE; i++) {
         const int64_t column = i % SIZE, a = i / SIZE % 3 * SIZE + column,
                       other = column < HALF ? i + HALF : i - HALF;
@@ -283,9 +278,9 @@ static void cross_products(void)
     aclopAttr *attr = aclopCreateAttr();
     struct rig_named_made made = {0};
     aclopSetAttrInt(attr, "dim", 1);
-    rig_named_input(&made, floats(3, dim, 50));
-    rig_named_input(&made, floats(3, dim, 51));
-    rig_named_output(&made, floats(3, dim, 52));
+    rig_named_input(&made, rig_named_floats(3, dim, 50));
+    rig_named_input(&made, rig_named_floats(3, dim, 51));
+    rig_named_output(&made, rig_named_floats(3, dim, 52));
     for (int64_t i = 0; i < 60; i++) {
         const int64_t first = i / 15 * 15 + i % 5, k = i / 5 % 3, p = first + (k + 1) % 3 * 5,
                       q = first + (k + 2) % 3 * 5;
@@ -304,8 +299,8 @@ static void powers_in_order(void)
     aclopSetAttrFloat(attr, "end", 2);
     aclopSetAttrInt(attr, "steps", 7);
     aclopSetAttrFloat(attr, "base", 3);
-    rig_named_input(&made, floats(1, list, 66));
-    rig_named_output(&made, floats(1, list, 67));
+    rig_named_input(&made, rig_named_floats(1, list, 66));
+    rig_named_output(&made, rig_named_floats(1, list, 67));
     for (int64_t i = 0; i < 7; i++) {
         made.want[0][i] = pow(3, -1 + 0.5 * (double)i);
     }
@@ -323,10 +318,10 @@ static void volumes(void)
     aclopSetAttrListInt(attr, "output_size", 3, out);
     aclopSetAttrListInt(back, "output_size", 3, out);
     aclopSetAttrListInt(back, "input_size", 5, coarse);
-    rig_named_input(&finer, floats(5, coarse, 70));
-    rig_named_output(&finer, floats(5, fine, 71));
-    rig_named_input(&sums, floats(5, fine, 72));
-    rig_named_output(&sums, floats(5, coarse, 73));
+    rig_named_input(&finer, rig_named_floats(5, coarse, 70));
+    rig_named_output(&finer, rig_named_floats(5, fine, 71));
+    rig_named_input(&sums, rig_named_floats(5, fine, 72));
+    rig_named_output(&sums, rig_named_floats(5, coarse, 73));
     for (int64_t i = 0; i < 384; i++) {
         const int64_t from = i / 192 * 24 + i / 48 % 4 / 2 * 12 + i / 8 % 6 / 2 * 4 + i % 8 / 2;
         finer.want[0][i] = rig_named_at(&finer, 0, from);
@@ -377,7 +372,7 @@ static void linear_volumes(void)
         }
         aclopSetAttrListInt(attr[1], "input_size", 5, coarse);
         expect_transpose("UpsampleTrilinear3d", "UpsampleTrilinear3dGrad", attr,
-                         floats(5, coarse, 82), floats(5, fine, 83), NULL);
+                         rig_named_floats(5, coarse, 82), rig_named_floats(5, fine, 83), NULL);
     }
 }
 
@@ -385,7 +380,7 @@ static void regions(void)
 {
     const int64_t planes[] = {2, 3, 8, 8}, table[] = {2, 5}, out[] = {2, 3, 2, 2};
     static const double corners[] = {0, 1, 1, 6, 5, 1, 0.5, 2, 7, 6.5};
-    struct rig_tensor rois[] = {floats(2, table, 84), floats(2, table, 85)};
+    struct rig_tensor rois[] = {rig_named_floats(2, table, 84), rig_named_floats(2, table, 85)};
     aclopAttr *attr[] = {aclopCreateAttr(), aclopCreateAttr()};
     for (int i = 0; i < 2; i++) {
         for (int64_t k = 0; k < 10; k++) {
@@ -399,8 +394,8 @@ static void regions(void)
         aclopSetAttrInt(attr[i], "roi_end_mode", 0);
     }
     aclopSetAttrListInt(attr[1], "xdiff_shape", 4, planes);
-    expect_transpose("ROIAlign", "ROIAlignGrad", attr, floats(4, planes, 86), floats(4, out, 87),
-                     rois);
+    expect_transpose("ROIAlign", "ROIAlignGrad", attr, rig_named_floats(4, planes, 86),
+                     rig_named_floats(4, out, 87), rois);
 }
 
 int main(int argc, char **argv)

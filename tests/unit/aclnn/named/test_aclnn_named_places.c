@@ -16,23 +16,6 @@ struct moved {
     double *want;
 };
 
-static struct rig_tensor floats(unsigned rank, const int64_t *dim, uint64_t seed)
-{
-    return rig_values_make(OP_TYPE_F32, rank, dim, RIG_DENSE, seed);
-}
-
-// Integers told by a list.
-static struct rig_tensor places(enum op_type type, unsigned rank, const int64_t *dim,
-                                const int64_t *values)
-{
-    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, RIG_DENSE, 1);
-    for (int64_t i = 0; i < rig_tensor_count(&tensor); i++) {
-        rig_put_i(rig_tensor_at(&tensor, i), type, values[i]);
-    }
-    rig_tensor_put(&tensor);
-    return tensor;
-}
-
 // The last of the tensors is the output.
 static void expect_moved(const char *type, aclopAttr *attr, struct moved *moved, uint32_t host)
 {
@@ -70,12 +53,12 @@ static void diagonals(void)
                       square[] = {size, size}, wide[] = {4, 7}, row = offset < 0 ? -offset : 0,
                       column = offset > 0 ? offset : 0,
                       part[] = {4 - row < 7 - column ? 4 - row : 7 - column};
-        struct moved made = move_one(floats(1, list, 3), floats(2, square, 4));
+        struct moved made = move_one(rig_named_floats(1, list, 3), rig_named_floats(2, square, 4));
         for (int64_t i = 0; i < n; i++) {
             made.want[(i + row) * size + i + column] = rig_values_at(&made.t[0], i);
         }
         expect_moved("Diag", one_int("diagonal", offset), &made, 0);
-        struct moved taken = move_one(floats(2, wide, 5), floats(1, part, 6));
+        struct moved taken = move_one(rig_named_floats(2, wide, 5), rig_named_floats(1, part, 6));
         for (int64_t i = 0; i < part[0]; i++) {
             taken.want[i] = rig_values_at(&taken.t[0], (i + row) * 7 + i + column);
         }
@@ -90,7 +73,7 @@ static void filled_diagonals(void)
         aclopAttr *attr = aclopCreateAttr();
         aclopSetAttrFloat(attr, "fill_value", 0.5f);
         aclopSetAttrBool(attr, "wrap", (uint8_t)wrap);
-        struct moved filled = move_one(floats(2, tall, 7), floats(2, tall, 8));
+        struct moved filled = move_one(rig_named_floats(2, tall, 7), rig_named_floats(2, tall, 8));
         for (int64_t i = 0; i < 27; i++) {
             const int64_t row = i / 3, column = i % 3;
             const bool on = wrap ? i % 4 == 0 : row == column;
@@ -105,8 +88,8 @@ static void one_hot(void)
     const int64_t list[] = {6}, one[] = {1}, out[] = {6, 5}, index[] = {4, 0, 9, 2, -1, 3};
     aclopAttr *attr = one_int("depth", 5);
     aclopSetAttrInt(attr, "axis", -1);
-    struct moved hot = {{places(OP_TYPE_I32, 1, list, index), floats(1, one, 3), floats(1, one, 4),
-                         floats(2, out, 5)},
+    struct moved hot = {{rig_named_ints(OP_TYPE_I32, 1, list, index), rig_named_floats(1, one, 3),
+                         rig_named_floats(1, one, 4), rig_named_floats(2, out, 5)},
                         3,
                         rig_values_zeros(30)};
     for (int64_t i = 0; i < 30; i++) {
@@ -125,8 +108,9 @@ static void confused(void)
         aclopSetAttrListInt(attr, "shape", first ? 2 : 3, first ? out : in);
         aclopSetAttrBool(attr, "transpose_first", (uint8_t)first);
         const int64_t flat[] = {2, 24};
-        struct moved turned = first ? move_one(floats(3, in, 9), floats(2, out, 10))
-                                    : move_one(floats(2, flat, 9), floats(3, other, 10));
+        struct moved turned =
+            first ? move_one(rig_named_floats(3, in, 9), rig_named_floats(2, out, 10))
+                  : move_one(rig_named_floats(2, flat, 9), rig_named_floats(3, other, 10));
         for (int64_t i = 0; i < 48; i++) {
             turned.want[i] = rig_values_at(&turned.t[0], (i / 8 % 2 * 3 + i / 16) * 8 + i % 8);
         }
@@ -137,7 +121,7 @@ static void confused(void)
 static void shuffled_channels(void)
 {
     const int64_t dim[] = {2, 6, 2, 3};
-    struct moved shuffled = move_one(floats(4, dim, 11), floats(4, dim, 12));
+    struct moved shuffled = move_one(rig_named_floats(4, dim, 11), rig_named_floats(4, dim, 12));
     for (int64_t i = 0; i < 72; i++) {
         const int64_t c = i / 6 % 6, from = c % 3 * 2 + c / 3;
         shuffled.want[i] = rig_values_at(&shuffled.t[0], (i / 36 * 6 + from) * 6 + i % 6);
@@ -156,7 +140,7 @@ static void sorted_values(void)
     const int64_t dim[] = {3, 37};
     aclopAttr *attr = one_int("axis", -1);
     aclopSetAttrBool(attr, "descending", 1);
-    struct moved sorted = move_one(floats(2, dim, 13), floats(2, dim, 14));
+    struct moved sorted = move_one(rig_named_floats(2, dim, 13), rig_named_floats(2, dim, 14));
     for (int64_t i = 0; i < 111; i++) {
         sorted.want[i] = rig_values_at(&sorted.t[0], i);
     }
@@ -169,10 +153,11 @@ static void sorted_values(void)
 static void taken_rows(void)
 {
     const int64_t dim[] = {5, 7}, list[] = {4}, out[] = {4, 7}, index[] = {3, 0, 3, 4};
-    struct moved taken = {
-        {floats(2, dim, 15), places(OP_TYPE_I32, 1, list, index), floats(2, out, 16)},
-        2,
-        rig_values_zeros(28)};
+    struct moved taken = {{rig_named_floats(2, dim, 15),
+                           rig_named_ints(OP_TYPE_I32, 1, list, index),
+                           rig_named_floats(2, out, 16)},
+                          2,
+                          rig_values_zeros(28)};
     for (int64_t i = 0; i < 28; i++) {
         taken.want[i] = rig_values_at(&taken.t[0], index[i / 7] * 7 + i % 7);
     }
@@ -185,8 +170,9 @@ static void put_rows(void)
     static const char *const types[] = {"ScatterUpdate", "ScatterNdUpdate", "ScatterNdAdd"};
     const int64_t dim[] = {5, 7}, list[] = {3, 1}, from[] = {3, 7}, index[] = {3, 0, 4};
     for (unsigned k = 0; k < 3; k++) {
-        struct moved put = {{floats(2, dim, 17), places(OP_TYPE_I32, k ? 2 : 1, list, index),
-                             floats(2, from, 18), floats(2, dim, 19)},
+        struct moved put = {{rig_named_floats(2, dim, 17),
+                             rig_named_ints(OP_TYPE_I32, k ? 2 : 1, list, index),
+                             rig_named_floats(2, from, 18), rig_named_floats(2, dim, 19)},
                             3,
                             rig_values_zeros(35)};
         for (int64_t i = 0; i < 35; i++) {
@@ -207,7 +193,7 @@ static void numbers_in_order(void)
     aclopSetAttrFloat(attr, "start", 1.5f);
     aclopSetAttrFloat(attr, "limit", 6);
     aclopSetAttrFloat(attr, "delta", 0.5f);
-    struct moved range = move_one(floats(1, list, 20), floats(1, list, 21));
+    struct moved range = move_one(rig_named_floats(1, list, 20), rig_named_floats(1, list, 21));
     for (int64_t i = 0; i < 9; i++) {
         range.want[i] = 1.5 + 0.5 * (double)i;
     }
@@ -221,9 +207,9 @@ static void permutations(void)
     int64_t orders[2][100];
     for (int64_t seed = 0; seed < 2; seed++) {
         const int64_t count = 100, offset = 0;
-        struct rig_tensor t[] = {places(OP_TYPE_I64, 1, scalar, &count),
-                                 places(OP_TYPE_I64, 1, scalar, &seed),
-                                 places(OP_TYPE_I64, 1, scalar, &offset),
+        struct rig_tensor t[] = {rig_named_ints(OP_TYPE_I64, 1, scalar, &count),
+                                 rig_named_ints(OP_TYPE_I64, 1, scalar, &seed),
+                                 rig_named_ints(OP_TYPE_I64, 1, scalar, &offset),
                                  rig_tensor_make(OP_TYPE_I64, 1, list, RIG_DENSE, 1)};
         struct rig_tensor *in[] = {&t[0], &t[1], &t[2]}, *out[] = {&t[3]};
         const struct rig_named call = {in, 3, out, 1, NULL, 7};
@@ -246,7 +232,7 @@ static void counts(void)
     aclopAttr *attr = one_int("bins", 8);
     aclopSetAttrFloat(attr, "min", -1);
     aclopSetAttrFloat(attr, "max", 1);
-    struct moved counted = move_one(floats(1, dim, 22), floats(1, bins, 23));
+    struct moved counted = move_one(rig_named_floats(1, dim, 22), rig_named_floats(1, bins, 23));
     for (int64_t i = 0; i < 301; i++) {
         const double at = (rig_values_at(&counted.t[0], i) + 1) * 4;
         if (at >= 0 && at <= 8) {
@@ -260,7 +246,7 @@ static void equal_tensors(void)
 {
     const int64_t dim[] = {3, 5}, one[] = {1};
     for (uint64_t other = 0; other < 2; other++) {
-        struct moved same = {{floats(2, dim, 24), floats(2, dim, 24 + other),
+        struct moved same = {{rig_named_floats(2, dim, 24), rig_named_floats(2, dim, 24 + other),
                               rig_tensor_make(OP_TYPE_BOOL, 1, one, RIG_DENSE, 1)},
                              2,
                              rig_values_zeros(1)};
@@ -279,10 +265,10 @@ static void columns_to_image(void)
     aclopSetAttrListInt(attr, "dilation", 2, ones);
     aclopSetAttrListInt(attr, "padding", 2, zeros);
     aclopSetAttrListInt(attr, "stride", 2, ones);
-    struct moved put = {
-        {floats(3, columns, 26), places(OP_TYPE_I32, 1, two, size), floats(4, image, 27)},
-        2,
-        rig_values_zeros(40)};
+    struct moved put = {{rig_named_floats(3, columns, 26),
+                         rig_named_ints(OP_TYPE_I32, 1, two, size), rig_named_floats(4, image, 27)},
+                        2,
+                        rig_values_zeros(40)};
     for (int64_t i = 0; i < 8 * 12; i++) {
         const int64_t row = i / 12, at = i % 12, y = at / 4 + row / 2 % 2, x = at % 4 + row % 2;
         put.want[row / 4 * 20 + y * 5 + x] += rig_values_at(&put.t[0], i);
@@ -298,7 +284,8 @@ static void strided_sums(void)
     aclopAttr *attr = one_int("x1_c1_offset", 1);
     aclopSetAttrInt(attr, "x2_c1_offset", 0);
     aclopSetAttrInt(attr, "c1_len", 2);
-    struct moved sum = {{floats(3, first, 30), floats(3, second, 31), floats(3, out, 32)},
+    struct moved sum = {{rig_named_floats(3, first, 30), rig_named_floats(3, second, 31),
+                         rig_named_floats(3, out, 32)},
                         2,
                         rig_values_zeros(192)};
     for (int64_t i = 0; i < 192; i++) {
@@ -314,8 +301,9 @@ static void strided_sums(void)
 static void wrong_calls_are_refused(void)
 {
     const int64_t square[] = {3, 3}, list[] = {2}, rows[] = {2, 1}, index[] = {1, 0};
-    struct rig_tensor t[] = {floats(2, square, 1), floats(1, list, 2),
-                             places(OP_TYPE_I32, 2, rows, index), floats(2, square, 3)};
+    struct rig_tensor t[] = {rig_named_floats(2, square, 1), rig_named_floats(1, list, 2),
+                             rig_named_ints(OP_TYPE_I32, 2, rows, index),
+                             rig_named_floats(2, square, 3)};
     struct rig_tensor *matrix[] = {&t[0]}, *part[] = {&t[1]}, *put[] = {&t[0], &t[2], &t[1]},
                       *out[] = {&t[3]};
     CU_ASSERT_NOT_EQUAL(rig_named_try("DiagPart", (struct rig_named){matrix, 1, part, 1,

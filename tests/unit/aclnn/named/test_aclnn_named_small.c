@@ -9,22 +9,6 @@
 
 static const struct rig_bound bound = {.of_each = 4e-6, .of_largest = 2e-6, .roundings = 1};
 
-static struct rig_tensor floats(unsigned rank, const int64_t *dim, uint64_t seed)
-{
-    return rig_values_make(OP_TYPE_F32, rank, dim, RIG_DENSE, seed);
-}
-
-static struct rig_tensor numbers(enum op_type type, unsigned rank, const int64_t *dim,
-                                 const int64_t *values)
-{
-    struct rig_tensor tensor = rig_tensor_make(type, rank, dim, RIG_DENSE, 1);
-    for (int64_t i = 0; i < rig_tensor_count(&tensor); i++) {
-        rig_put_i(rig_tensor_at(&tensor, i), type, values[i]);
-    }
-    rig_tensor_put(&tensor);
-    return tensor;
-}
-
 static aclopAttr *one_int(const char *name, int64_t value)
 {
     aclopAttr *attr = aclopCreateAttr();
@@ -38,12 +22,12 @@ static void images(void)
     struct rig_named_made scaled = {0}, normal = {0};
     rig_named_input(&scaled, rig_tensor_make(OP_TYPE_U8, 4, dim, RIG_DENSE, 1));
     rig_tensor_put(&scaled.t[0]);
-    rig_named_output(&scaled, floats(4, dim, 2));
+    rig_named_output(&scaled, rig_named_floats(4, dim, 2));
     rig_named_input(&normal, rig_tensor_make(OP_TYPE_U8, 4, dim, RIG_DENSE, 3));
     rig_tensor_put(&normal.t[0]);
-    rig_named_input(&normal, floats(4, channels, 4));
-    rig_named_input(&normal, floats(4, channels, 5));
-    rig_named_output(&normal, floats(4, dim, 6));
+    rig_named_input(&normal, rig_named_floats(4, channels, 4));
+    rig_named_input(&normal, rig_named_floats(4, channels, 5));
+    rig_named_output(&normal, rig_named_floats(4, dim, 6));
     for (int64_t i = 0; i < 60; i++) {
         scaled.want[0][i] = (double)rig_get_i(rig_tensor_at(&scaled.t[0], i), OP_TYPE_U8) / 255;
         normal.want[0][i] = ((double)rig_get_i(rig_tensor_at(&normal.t[0], i), OP_TYPE_U8) -
@@ -63,9 +47,9 @@ static void sequences(void)
         aclopAttr *attr = aclopCreateAttr();
         aclopSetAttrString(attr, "normalize_type", all ? "all_features" : "per_feature");
         aclopSetAttrFloat(attr, "epsilon", 1e-5f);
-        rig_named_input(&made, floats(3, dim, 7));
-        rig_named_input(&made, numbers(OP_TYPE_I32, 1, list, lengths));
-        rig_named_output(&made, floats(3, dim, 8));
+        rig_named_input(&made, rig_named_floats(3, dim, 7));
+        rig_named_input(&made, rig_named_ints(OP_TYPE_I32, 1, list, lengths));
+        rig_named_output(&made, rig_named_floats(3, dim, 8));
         for (int64_t row = 0; row < N * C; row++) {
             const int64_t first = all ? row / C * C : row, rows = all ? C : 1,
                           length = lengths[row / C];
@@ -122,15 +106,15 @@ static void parts_of_attention(void)
     const int64_t dim[] = {ROWS, SIZE}, bytes[] = {256};
     struct rig_named_made made = {0}, back = {0};
     for (uint64_t i = 0; i < 2; i++) {
-        rig_named_input(&made, floats(2, dim, 10 + i));
+        rig_named_input(&made, rig_named_floats(2, dim, 10 + i));
     }
     rig_named_input(&made, rig_tensor_make(OP_TYPE_U8, 1, bytes, RIG_DENSE, 12));
-    rig_named_output(&made, floats(2, dim, 13));
-    rig_named_output(&made, floats(2, dim, 14));
-    rig_named_input(&back, floats(2, dim, 15));
+    rig_named_output(&made, rig_named_floats(2, dim, 13));
+    rig_named_output(&made, rig_named_floats(2, dim, 14));
+    rig_named_input(&back, rig_named_floats(2, dim, 15));
     rig_named_input(&back, rig_tensor_make(OP_TYPE_U8, 1, bytes, RIG_DENSE, 16));
-    rig_named_input(&back, floats(2, dim, 17));
-    rig_named_output(&back, floats(2, dim, 18));
+    rig_named_input(&back, rig_named_floats(2, dim, 17));
+    rig_named_output(&back, rig_named_floats(2, dim, 18));
     make_mask(&made.t[2]);
     make_mask(&back.t[1]);
     for (int64_t r = 0; r < ROWS; r++) {
@@ -164,8 +148,8 @@ static void made_masks(void)
         struct rig_named_made made = {0};
         aclopAttr *attr = one_int("seed", k == 2 ? 7 : 2);
         aclopSetAttrInt(attr, "seed2", 0);
-        rig_named_input(&made, numbers(OP_TYPE_I64, 1, shape, dims));
-        rig_named_input(&made, floats(1, one, 41));
+        rig_named_input(&made, rig_named_ints(OP_TYPE_I64, 1, shape, dims));
+        rig_named_input(&made, rig_named_floats(1, one, 41));
         *(float *)rig_tensor_at(&made.t[1], 0) = 0.75f;
         rig_named_output(&made, rig_tensor_make(OP_TYPE_U8, 1, list, RIG_DENSE, 42));
         rig_named_call("DropOutGenMaskV3", attr, &made, 3);
@@ -189,13 +173,13 @@ static void bits_of_signs(void)
         const int64_t count = counts[k], bytes = (count + 7) / 8, list[] = {count},
                       packed[] = {1, bytes}, flat[] = {bytes}, signs[] = {2, bytes * 4};
         struct rig_named_made pack = {0}, unpack = {0};
-        rig_named_input(&pack, floats(1, list, 20));
+        rig_named_input(&pack, rig_named_floats(1, list, 20));
         rig_named_output(&pack, rig_tensor_make(OP_TYPE_U8, 2, packed, RIG_DENSE, 21));
         rig_put_d(rig_tensor_at(&pack.t[0], 3), OP_TYPE_F32, 0);
         rig_tensor_put(&pack.t[0]);
         rig_named_input(&unpack, rig_tensor_make(OP_TYPE_U8, 1, flat, RIG_DENSE, 22));
         rig_tensor_put(&unpack.t[0]);
-        rig_named_output(&unpack, floats(2, signs, 23));
+        rig_named_output(&unpack, rig_named_floats(2, signs, 23));
         for (int64_t i = 0; i < bytes * 8; i++) {
             pack.want[0][i / 8] += i < count && rig_named_at(&pack, 0, i) >= 0 ? 1 << (i % 8) : 0;
             unpack.want[0][i] = bit(&unpack, 0, i) ? 1 : -1;
@@ -213,10 +197,10 @@ static void one_place_each(void)
     for (int64_t i = 0; i < 15; i++) {
         places[i] = i * 7 % 4;
     }
-    rig_named_input(&made, floats(3, dim, 24));
-    rig_named_input(&made, numbers(OP_TYPE_I32, 2, rows, places));
-    rig_named_input(&made, floats(2, rows, 25));
-    rig_named_output(&made, floats(3, dim, 26));
+    rig_named_input(&made, rig_named_floats(3, dim, 24));
+    rig_named_input(&made, rig_named_ints(OP_TYPE_I32, 2, rows, places));
+    rig_named_input(&made, rig_named_floats(2, rows, 25));
+    rig_named_output(&made, rig_named_floats(3, dim, 26));
     for (int64_t i = 0; i < 60; i++) {
         const int64_t row = i / 20 * 5 + i % 5;
         made.want[0][i] =
@@ -233,11 +217,11 @@ static void filled_ranges(void)
     for (int64_t axis = 0; axis < 3; axis++) {
         const bool last = axis == 2;
         struct rig_named_made made = {0};
-        rig_named_input(&made, floats(3, dim, 27));
-        rig_named_input(&made, numbers(OP_TYPE_I32, 2, last ? by_row : one, from));
-        rig_named_input(&made, numbers(OP_TYPE_I32, 2, last ? by_row : one, to));
-        rig_named_input(&made, floats(1, values, 28));
-        rig_named_output(&made, floats(3, dim, 29));
+        rig_named_input(&made, rig_named_floats(3, dim, 27));
+        rig_named_input(&made, rig_named_ints(OP_TYPE_I32, 2, last ? by_row : one, from));
+        rig_named_input(&made, rig_named_ints(OP_TYPE_I32, 2, last ? by_row : one, to));
+        rig_named_input(&made, rig_named_floats(1, values, 28));
+        rig_named_output(&made, rig_named_floats(3, dim, 29));
         for (int64_t i = 0; i < 108; i++) {
             const int64_t place[] = {i / 36, i / 9 % 4, i % 9};
             made.want[0][i] = rig_named_at(&made, 0, i);
@@ -259,8 +243,8 @@ static void ratios(void)
     aclopAttr *attr = one_int("dim", 1);
     aclopSetAttrFloat(attr, "p", 2);
     aclopSetAttrFloat(attr, "maxnorm", 4.0f);
-    rig_named_input(&made, floats(3, dim, 31));
-    rig_named_output(&made, floats(3, out, 32));
+    rig_named_input(&made, rig_named_floats(3, dim, 31));
+    rig_named_output(&made, rig_named_floats(3, out, 32));
     unsigned over = 0;
     for (int64_t c = 0; c < 4; c++) {
         double squares = 0;
@@ -315,10 +299,10 @@ static void run_cubic(bool aligned)
     aclopSetAttrListInt(attr[0], "sizes", 2, sizes);
     aclopSetAttrListInt(attr[1], "original_size", 4, in);
     aclopSetAttrString(attr[1], "data_format", "HWNC");
-    rig_named_input(&made, floats(4, in, 33));
-    rig_named_output(&made, floats(4, out, 34));
-    rig_named_input(&back, floats(4, turned, 35));
-    rig_named_output(&back, floats(4, in, 36));
+    rig_named_input(&made, rig_named_floats(4, in, 33));
+    rig_named_output(&made, rig_named_floats(4, out, 34));
+    rig_named_input(&back, rig_named_floats(4, turned, 35));
+    rig_named_output(&back, rig_named_floats(4, in, 36));
     for (int64_t i = 0; i < PLANES * OH * OW; i++) {
         const int64_t plane = i / (OH * OW), y = i / OW % OH, x = i % OW;
         for (int64_t k = 0; k < H * W; k++) {
@@ -342,10 +326,10 @@ static void run_linear(bool aligned)
     aclopAttr *attr[] = {resize_attributes(false, aligned), resize_attributes(false, aligned)};
     aclopSetAttrListInt(attr[0], "sizes", 1, sizes);
     aclopSetAttrListInt(attr[1], "original_size", 3, low);
-    rig_named_input(&made, floats(4, in, 37));
-    rig_named_output(&made, floats(3, out, 38));
-    rig_named_input(&back, floats(4, high, 39));
-    rig_named_output(&back, floats(3, low, 40));
+    rig_named_input(&made, rig_named_floats(4, in, 37));
+    rig_named_output(&made, rig_named_floats(3, out, 38));
+    rig_named_input(&back, rig_named_floats(4, high, 39));
+    rig_named_output(&back, rig_named_floats(3, low, 40));
     for (int64_t i = 0; i < ROWS * OW; i++) {
         for (int64_t k = 0; k < W; k++) {
             const double by = weight(k, i % OW, W, OW, false, aligned);
