@@ -58,6 +58,8 @@ static const struct key keys[] = {
     {"link", "board_cards", AT(link_board_cards), KIND_U32, 1, 4096},
     {"link", "board_gb_per_s", AT(link_board_gb_per_s), KIND_REAL, 0.001, 1e6},
     {"link", "board_latency_ns", AT(link_board_latency_ns), KIND_REAL, 0, 1e9},
+    {"link", "board_mesh", AT(link_board_mesh), KIND_U32, 0, 1},
+    {"link", "collective_gb_per_s", AT(link_collective_gb_per_s), KIND_REAL, 0.001, 1e6},
     {"link", "net_gb_per_s", AT(link_net_gb_per_s), KIND_REAL, 0.001, 1e6},
     {"link", "net_latency_ns", AT(link_net_latency_ns), KIND_REAL, 0, 1e9},
     {"link", "start_ns", AT(link_start_ns), KIND_REAL, 0, 1e9},
@@ -324,8 +326,8 @@ static int check_energy(struct parser *parser, const char *name, const char *val
 /* What a file may say of the card around the chip, in whole numbers: for programs that ask. It has
  * no effect here. */
 static const char *const card_keys[] = {
-    "cores_per_cluster", "isa_version",    "compute_major", "compute_minor",
-    "memory_clock_khz",  "bus_width_bits", "sram_bytes",    "pci_device_id",
+    "cores_per_cluster", "isa_version", "compute_major", "compute_minor",   "memory_clock_khz",
+    "bus_width_bits",    "sram_bytes",  "pci_device_id", "fp32_vector_ops",
 };
 
 static int check_card(struct parser *parser, const char *name, const char *value)

@@ -36,7 +36,8 @@ struct sim_config {
     /* [copy] SDMA and host link */
     double host_latency_ns, host_gb_per_s, device_latency_ns, device_gb_per_s;
     /* [link] between cards. Checked here, used by the collectives of the runtime. */
-    uint32_t link_board_cards;
+    uint32_t link_board_cards, link_board_mesh;
+    double link_collective_gb_per_s;
     double link_board_gb_per_s, link_board_latency_ns, link_net_gb_per_s, link_net_latency_ns;
     double link_start_ns;
     /** Media engines, one channel of each: pixels a microsecond, overhead of an operation. */

@@ -3,6 +3,8 @@
 #include "cncl_internal.h"
 
 #include <leo/cnrt_hook.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 struct code {
     cnclResult_t value;
@@ -101,4 +103,13 @@ cnclResult_t cncl_result(const char *func, leo_status status)
 const char *cnclGetErrorStr(cnclResult_t ret)
 {
     return find(ret)->text;
+}
+
+void cnclCheck(cnclResult_t ret, const char *expression, const char *file, int line)
+{
+    if (ret != CNCL_RET_SUCCESS) {
+        fprintf(stderr, "%s:%d: %s: %s (%d): %s\n", file, line, expression, find(ret)->name,
+                (int)ret, find(ret)->text);
+        exit(EXIT_FAILURE);
+    }
 }

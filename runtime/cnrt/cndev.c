@@ -126,6 +126,19 @@ cndevRet_t cndevGetDDRInfo(cndevDDRInfo_t *info, int device)
     return ret;
 }
 
+cndevRet_t cndevGetDeviceMaxPerformance(cndevDeviceMaxPerformance_t *performance, int device)
+{
+    double operations;
+    cndevRet_t ret = check(performance ? &performance->version : NULL);
+    if (ret == CNDEV_SUCCESS) {
+        ret = code_of(api_device_number(device, "card", "fp32_vector_ops", &operations));
+    }
+    if (ret == CNDEV_SUCCESS) {
+        performance->fp32Vector = (uint64_t)operations;
+    }
+    return ret;
+}
+
 cndevRet_t cndevGetClusterCount(cndevCardClusterCount_t *count, int device)
 {
     cndevRet_t ret = check(count ? &count->version : NULL);

@@ -100,6 +100,19 @@ CNresult cnQueueGetContext(CNqueue queue, CNcontext *context)
     return result(__func__, status);
 }
 
+CNresult cnSharedContextGetState(CNdev device, unsigned int *flags, int *state)
+{
+    bool is_set = false;
+    if (!flags || !state || device > INT32_MAX) {
+        return (CNresult)cnrt_fail(cnrtErrorArgsInvalid, __func__,
+                                   "flags or state is NULL, or there is no such device");
+    }
+    const CNresult code = result(__func__, api_device_is_set((int32_t)device, &is_set));
+    *flags = 0;
+    *state = is_set ? CN_CONTEXT_STATE_ACTIVE : CN_CONTEXT_STATE_INACTIVE;
+    return code;
+}
+
 CNresult cnDeviceGetUuidStr(char *uuid, int length, CNdev device)
 {
     enum { CHARACTERS = 36 };

@@ -20,7 +20,10 @@ leo_status cnrt_launch(const void *func, cnrtDim3_t dim, int type, cnrtQueue_t q
                            "this type take together",
                            dim.x, type);
     }
-    *launch = (struct api_launch){.blocks = (uint32_t)tasks};
+    *launch = (struct api_launch){
+        .blocks = (uint32_t)tasks,
+        .opts = {.task_dim = {dim.x, dim.y, dim.z}, .task_type = (uint32_t)type},
+    };
     leo_status status = cnrt_stream(queue, &stream);
     launch->stream = stream;
     return status != LEO_OK ? status : api_stub_find(func, &launch->func);

@@ -196,6 +196,7 @@ struct leo_rt_stream {
     char fault_text[RT_FAULT_TEXT];
     leo_status host_status; /**< of the first host task that failed since synchronize, or LEO_OK */
     char host_text[512];
+    uint64_t shared_addr, shared_bytes; /**< memory of clusters (cluster.c); 0: none yet */
 };
 
 struct leo_rt_event {
@@ -229,6 +230,15 @@ struct leo_rt_kernel {
     unsigned arg_count;
     uint32_t slots, block_bytes;
     uint64_t reloc;
+    bool takes_task;       /**< the block ends with struct rt_task_words */
+    uint32_t shared_bytes; /**< memory of a cluster that it uses */
+};
+
+/** As isa/layout/kernel_note.layout tells. */
+struct rt_task_words {
+    uint32_t dim[3], type;
+    uint64_t shared_addr;
+    uint32_t shared_bytes, clusters;
 };
 
 struct leo_rt_module {
@@ -241,6 +251,14 @@ struct leo_rt_module {
     uint64_t tasks;    /**< of its kernels, under way */
     uint64_t captured; /**< tasks of graphs that launch its kernels */
 };
+
+/* execution/cluster.c: of kernels that ask how their blocks lie */
+leo_status rt_cluster_check(const struct leo_rt_kernel *kernel, uint32_t block_num,
+                            const struct leo_rt_launch_opts *opts);
+/* Under the device's lock; may wait for the stream's tasks, once for each larger size. */
+leo_status rt_cluster_prepare(const struct leo_rt_kernel *kernel, uint32_t block_num,
+                              struct leo_rt_stream *stream, const struct leo_rt_launch_opts *opts,
+                              struct rt_task_words *words);
 
 /* error.c, log.c */
 /** Sets the calling thread's error text and returns `status`. */

@@ -41,6 +41,7 @@ static const struct {
     {"op_cast", "copies"},
     {"op_cat", "copies"},
     {"copy", "copies"},
+    {"collective", "collectives"},
     {"op_embedding", "indexing"},
     {"op_index", "indexing"},
     {"op_gather", "indexing"},

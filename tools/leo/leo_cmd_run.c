@@ -24,7 +24,7 @@
 /* What the command line asks for. */
 struct request {
     const char *path, *kernel, *soc, *trace, *check, *profile;
-    uint32_t blocks, repeat, traces;
+    uint32_t blocks, together, repeat, traces;
     bool cores; /* the table by core */
     struct run_arg args[RUN_ARGS_MAX];
     unsigned arg_count;
@@ -52,6 +52,7 @@ static const char help[] =
     "  --kernel NAME    which kernel of the file (needed if there are several)\n"
     "  --soc NAME|FILE  the chip (default: LEO_SOC, else ascend910a)\n"
     "  --blocks N       blocks to launch (default 1)\n"
+    "  --union N        of a kernel in BANG C: N blocks share clusters of 4 (default: none do)\n"
     "  --arg SPEC       an argument, see below\n"
     "  --repeat N       launch N times, the buffers as at first each time; tells all times\n"
     "  --golden INDEX:FILE:DTYPE:TOL  compare the buffer of argument INDEX (from 0) with the "
@@ -103,9 +104,9 @@ static int parse_count(const char *option, const char *text, uint32_t most, uint
 
 static int parse_option(struct request *request, const char *option, const char *value)
 {
-    static const char *const known[] = {"--kernel", "--soc",    "--trace",  "--trace-records",
-                                        "--blocks", "--repeat", "--golden", "--arg",
-                                        "--dump",   "--check",  "--profile"};
+    static const char *const known[] = {"--kernel", "--soc",    "--trace",   "--trace-records",
+                                        "--blocks", "--repeat", "--golden",  "--arg",
+                                        "--dump",   "--check",  "--profile", "--union"};
     bool is_known = false;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         is_known = is_known || strcmp(option, known[i]) == 0;
@@ -128,6 +129,8 @@ static int parse_option(struct request *request, const char *option, const char 
         request->check = value;
     } else if (strcmp(option, "--blocks") == 0) {
         return parse_count(option, value, 65535, &request->blocks);
+    } else if (strcmp(option, "--union") == 0) {
+        return parse_count(option, value, 65535, &request->together);
     } else if (strcmp(option, "--repeat") == 0) {
         return parse_count(option, value, REPEATS_MAX, &request->repeat);
     } else if (strcmp(option, "--trace-records") == 0) {
@@ -259,7 +262,8 @@ static int choose_kernel(const struct request *request, struct session *session)
 static leo_status launch_all(struct request *request, struct session *session,
                              const void *const *values)
 {
-    const char *name = leo_rt_kernel_name(session->kernel);
+    const struct leo_rt_launch_opts opts = {.tag = leo_rt_kernel_name(session->kernel),
+                                            .task_type = request->together};
     leo_status status = LEO_OK;
     for (uint32_t i = 0; i < request->repeat && status == LEO_OK; i++) {
         // Each launch finds the same buffers, so that results do not depend on their number.
@@ -267,8 +271,8 @@ static leo_status launch_all(struct request *request, struct session *session,
             status = run_args_refill(request->args, request->arg_count, session->device);
         }
         if (status == LEO_OK) {
-            status = leo_rt_launch(session->kernel, request->blocks, session->stream, values,
-                                   request->arg_count, name);
+            status = leo_rt_launch_with_options(session->kernel, request->blocks, session->stream,
+                                                values, request->arg_count, NULL, 0, &opts);
         }
         if (status == LEO_OK) {
             status = leo_rt_stream_synchronize(session->stream, -1);

@@ -197,6 +197,20 @@ static leo_status check_values(const struct leo_rt_kernel *kernel, const void *c
     return LEO_OK;
 }
 
+static uint32_t block_end(const struct leo_rt_kernel *kernel, uint32_t bytes)
+{
+    return kernel->takes_task ? (bytes + 15) / 16 * 16 + (uint32_t)sizeof(struct rt_task_words)
+                              : bytes;
+}
+
+// The language of such kernels (BANG C) has infinities and NaN, whatever the chip starts with.
+static enum leo_float_mode float_mode_of(const struct leo_rt_kernel *kernel,
+                                         const struct leo_rt_launch_opts *opts)
+{
+    return kernel->takes_task && opts->float_mode == LEO_FLOAT_MODE_OWN ? LEO_FLOAT_MODE_INFINITE
+                                                                        : opts->float_mode;
+}
+
 // Puts data behind the block; its arguments' slots get offsets. Returns the slots to relocate.
 static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_rt_arg_data *data,
                           unsigned data_count, char *block)
@@ -222,6 +236,9 @@ leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t blo
     if (!status) {
         status = check_values(kernel, args, arg_count, data, data_count);
     }
+    if (!status) {
+        status = rt_cluster_check(kernel, block_num, opts);
+    }
     if (status) {
         return status;
     }
@@ -229,10 +246,15 @@ leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t blo
     for (unsigned i = 0; i < data_count; i++) {
         bytes = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN + data_space(&data[i]);
     }
+    bytes = block_end(kernel, bytes);
     struct leo_sqe_kernel body;
     struct place place = {0};
+    struct rt_task_words task;
     pthread_mutex_lock(&stream->device->lock);
-    if (bytes) {
+    if (kernel->takes_task) {
+        status = rt_cluster_prepare(kernel, block_num, stream, opts, &task);
+    }
+    if (!status && bytes) {
         status = get_place(stream, bytes, &place);
     }
     if (!status) {
@@ -243,7 +265,10 @@ leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t blo
             pack_args(kernel, args, place.ptr);
             body.reloc |= pack_data(kernel, data, data_count, place.ptr);
         }
-        status = submit_kernel(stream, kernel, &body, &place, opts->float_mode);
+        if (kernel->takes_task) {
+            memcpy(place.ptr + bytes - sizeof(task), &task, sizeof(task));
+        }
+        status = submit_kernel(stream, kernel, &body, &place, float_mode_of(kernel, opts));
     }
     pthread_mutex_unlock(&stream->device->lock);
     return status;
@@ -270,6 +295,12 @@ leo_status leo_rt_launch(struct leo_rt_kernel *kernel, uint32_t block_num,
 static leo_status check_block(const struct leo_rt_kernel *kernel, const void *block, size_t bytes,
                               bool on_device)
 {
+    if (kernel->takes_task) {
+        return rt_fail(LEO_ERR_UNSUPPORTED,
+                       "kernel %s asks how its blocks lie, which a ready argument block does not "
+                       "tell: pass the arguments as an array of pointers",
+                       kernel->name);
+    }
     if (bytes % 8 || bytes < kernel->slots * 8u || bytes > LEO_MOST_ARGS_BYTES) {
         return rt_fail(LEO_ERR_INVALID_ARG,
                        "kernel %s: an argument block of %zu bytes: it takes %u slots of 8 bytes",

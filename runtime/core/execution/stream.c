@@ -316,6 +316,9 @@ static void destroy_stream(struct leo_rt_stream *stream)
         }
     }
     leo_drv_queue_destroy(stream->queue);
+    if (stream->shared_addr) {
+        (void)leo_drv_memory_free(device->drv, stream->shared_addr);
+    }
     give_up_tasks(stream);
     leo_drv_dma_free(device->drv, stream->args, stream->args_addr);
     leo_free(stream->tasks);

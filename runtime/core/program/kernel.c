@@ -139,6 +139,11 @@ static leo_status parse_args(const struct rt_image *image, struct leo_rt_kernel 
     }
     char *word;
     while (kernel->arg_count < count && (word = next_word(&rest))) {
+        if (strncmp(word, "task", 4) == 0 && !strchr(word, ':') && !rest) {
+            kernel->takes_task = true;
+            kernel->shared_bytes = (uint32_t)strtoul(word + 4, NULL, 10);
+            break;
+        }
         if (!parse_arg(word, &kernel->args[kernel->arg_count++])) {
             return bad_note(image, kernel, "an argument is not <letter><size>a<align>");
         }

@@ -161,6 +161,10 @@ CNCL_FUNC_VISIBILITY cnclResult_t cnclGroupStart(void);
 CNCL_FUNC_VISIBILITY cnclResult_t cnclGroupEnd(void);
 
 CNCL_FUNC_VISIBILITY const char *cnclGetErrorStr(cnclResult_t ret);
+/** Ends the program with a message unless ret is CNCL_RET_SUCCESS. */
+CNCL_FUNC_VISIBILITY void cnclCheck(cnclResult_t ret, const char *expression, const char *file,
+                                    int line);
+#define CNCL_CHECK(expression) cnclCheck((expression), #expression, __FILE__, __LINE__)
 CNCL_FUNC_VISIBILITY cnclResult_t cnclGetLibVersion(int *major, int *minor, int *patch);
 
 #ifdef __cplusplus

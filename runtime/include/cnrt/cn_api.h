@@ -110,6 +110,10 @@ CNRT_FUNC_VISIBILITY CNresult cnCtxSync(void);
 /** The device's own context, which calls of cnrt.h use; each is released once. */
 CNRT_FUNC_VISIBILITY CNresult cnSharedContextAcquire(CNcontext *context, CNdev device);
 CNRT_FUNC_VISIBILITY CNresult cnSharedContextRelease(CNdev device);
+/** Whether the device's own context is in use; flags are 0. */
+enum { CN_CONTEXT_STATE_INACTIVE = 0, CN_CONTEXT_STATE_ACTIVE = 1 };
+CNRT_FUNC_VISIBILITY CNresult cnSharedContextGetState(CNdev device, unsigned int *flags,
+                                                      int *state);
 /** How many tasks of a class run at a time. */
 CNRT_FUNC_VISIBILITY CNresult cnGetCtxMaxParallelUnionTasks(CNcontext context, KernelClass type,
                                                             int *count);
@@ -149,6 +153,65 @@ CNRT_FUNC_VISIBILITY CNresult cnMemcpyDtoH(void *dst, CNaddr src, size_t bytes);
 CNRT_FUNC_VISIBILITY CNresult cnMemcpyDtoD(CNaddr dst, CNaddr src, size_t bytes);
 CNRT_FUNC_VISIBILITY CNresult cnMemcpyDtoDAsync(CNaddr dst, CNaddr src, size_t bytes,
                                                 CNqueue queue);
+
+/* Addresses reserved apart from the memory behind them. Numbers of these enumerators are this
+ * library's own. */
+typedef uint64_t CNmemGenericAllocationHandle;
+typedef enum { CN_MEM_ALLOCATION_TYPE_DEFAULT = 0 } CNmemAllocationType;
+typedef enum {
+    CN_MEM_LOCATION_TYPE_INVALID = 0,
+    CN_MEM_LOCATION_TYPE_DEVICE = 1
+} CNmemLocationType;
+typedef enum { CN_MEM_HANDLE_TYPE_NONE = 0 } CNmemAllocationHandleType;
+typedef enum { CN_MEM_ALLOCATION_COMP_NONE = 0 } CNmemAllocationCompType;
+typedef enum {
+    CN_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+    CN_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
+} CNmemAllocationGranularity_flags;
+typedef enum {
+    CN_MEM_ACCESS_FLAGS_PROT_NONE = 0,
+    CN_MEM_ACCESS_FLAGS_PROT_READONLY = 1,
+    CN_MEM_ACCESS_FLAGS_PROT_READWRITE = 3
+} CNmemAccess_flags;
+typedef struct {
+    CNmemLocationType type;
+    int id; /**< of the device */
+} CNmemLocation;
+typedef struct {
+    CNmemAllocationType type;
+    CNmemAllocationHandleType requestedHandleTypes;
+    CNmemLocation location;
+    struct {
+        unsigned char compressionType;
+    } allocFlags;
+} CNmemAllocationProp;
+typedef struct {
+    CNmemLocation location;
+    CNmemAccess_flags accessFlags;
+} CNmemAccessDesc;
+typedef enum { CN_MEM_ATTRIBUTE_ISLINEAR = 1 } CNmem_attribute;
+
+/** 2 MiB, asked for either way. */
+CNRT_FUNC_VISIBILITY CNresult cnMemGetAllocationGranularity(
+    size_t *granularity, const CNmemAllocationProp *prop, CNmemAllocationGranularity_flags option);
+CNRT_FUNC_VISIBILITY CNresult cnMemCreate(CNmemGenericAllocationHandle *handle, size_t bytes,
+                                          const CNmemAllocationProp *prop,
+                                          unsigned long long flags);
+CNRT_FUNC_VISIBILITY CNresult cnMemRelease(CNmemGenericAllocationHandle handle);
+/** `wanted` is a hint. */
+CNRT_FUNC_VISIBILITY CNresult cnMemAddressReserve(CNaddr *addr, size_t bytes, size_t alignment,
+                                                  CNaddr wanted, unsigned long long flags);
+CNRT_FUNC_VISIBILITY CNresult cnMemAddressFree(CNaddr addr, size_t bytes);
+/** The whole of the memory, from offset 0, at one address at a time. */
+CNRT_FUNC_VISIBILITY CNresult cnMemMap(CNaddr addr, size_t bytes, size_t offset,
+                                       CNmemGenericAllocationHandle handle,
+                                       unsigned long long flags);
+CNRT_FUNC_VISIBILITY CNresult cnMemUnmap(CNaddr addr, size_t bytes);
+/** Mapped memory is the device's to read and write: anything else is refused. */
+CNRT_FUNC_VISIBILITY CNresult cnMemSetAccess(CNaddr addr, size_t bytes,
+                                             const CNmemAccessDesc *access, size_t count);
+/** Whether device memory is mapped linearly, as int: never. */
+CNRT_FUNC_VISIBILITY CNresult cnGetMemAttribute(void *data, CNmem_attribute attribute, CNaddr addr);
 
 /** A kernel file in memory: its size is found from its head. */
 CNRT_FUNC_VISIBILITY CNresult cnModuleLoadFatBinary(const void *file, CNmodule *module);

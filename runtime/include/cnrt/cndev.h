@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cnrt.h"
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +52,11 @@ typedef struct {
     int version;
     int count;
 } cndevCardCoreCount_t;
+/** Operations a cycle of a core: a product and a sum are two. */
+typedef struct {
+    int version;
+    uint64_t fp32Vector;
+} cndevDeviceMaxPerformance_t;
 
 CNRT_FUNC_VISIBILITY cndevRet_t cndevInit(int reserved);
 CNRT_FUNC_VISIBILITY cndevRet_t cndevRelease(void);
@@ -60,6 +66,8 @@ CNRT_FUNC_VISIBILITY cndevRet_t cndevGetCardName(cndevCardName_t *name, int devi
 CNRT_FUNC_VISIBILITY const char *cndevGetCardNameStringByDevId(int device);
 CNRT_FUNC_VISIBILITY cndevRet_t cndevGetFrequencyInfo(cndevFrequencyInfo_t *info, int device);
 CNRT_FUNC_VISIBILITY cndevRet_t cndevGetDDRInfo(cndevDDRInfo_t *info, int device);
+CNRT_FUNC_VISIBILITY cndevRet_t
+cndevGetDeviceMaxPerformance(cndevDeviceMaxPerformance_t *performance, int device);
 CNRT_FUNC_VISIBILITY cndevRet_t cndevGetClusterCount(cndevCardClusterCount_t *count, int device);
 CNRT_FUNC_VISIBILITY cndevRet_t cndevGetCoreCount(cndevCardCoreCount_t *count, int device);
 CNRT_FUNC_VISIBILITY const char *cndevGetErrorString(cndevRet_t ret);

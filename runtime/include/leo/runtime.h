@@ -337,6 +337,9 @@ struct leo_rt_launch_opts {
     const char *tag;                /**< names the task in profiles; may be NULL */
     uint32_t limit_us;              /**< watchdog in simulated microseconds; 0 = the device's */
     enum leo_float_mode float_mode; /**< own (0): the stream's */
+    /** Of kernels whose note ends with `task`: how the blocks lie, x first; all 0: in one row. */
+    uint32_t task_dim[3];
+    uint32_t task_type; /**< cores that the blocks of a group take together; 0 as 1 */
 };
 leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t block_num,
                                       struct leo_rt_stream *stream, const void *const *args,

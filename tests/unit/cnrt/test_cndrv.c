@@ -134,6 +134,7 @@ static void cards_are_listed(void)
     cndevCardInfo_t cards = {.version = CNDEV_VERSION_5};
     cndevCardName_t name = {.version = CNDEV_VERSION_5};
     cndevDDRInfo_t memory = {.version = CNDEV_VERSION_5};
+    cndevDeviceMaxPerformance_t performance = {.version = CNDEV_VERSION_5};
     cndevFrequencyInfo_t clocks = {.version = CNDEV_VERSION_5};
     cndevCardClusterCount_t clusters = {.version = CNDEV_VERSION_5};
     cndevCardCoreCount_t cores = {.version = 4};
@@ -147,6 +148,8 @@ static void cards_are_listed(void)
     CU_ASSERT_PTR_NULL(cndevGetCardNameStringByDevId(3));
     OK(cndevGetDDRInfo(&memory, 0));
     CU_ASSERT(memory.dataWidth == 384 && memory.bandWidth == 307 && memory.bandWidthDecimal == 20);
+    OK(cndevGetDeviceMaxPerformance(&performance, 0));
+    CU_ASSERT_EQUAL(performance.fp32Vector, 256); // 128 sums a cycle of a core
     OK(cndevGetFrequencyInfo(&clocks, 0));
     CU_ASSERT_EQUAL(clocks.boardFreq, 1000);
     OK(cndevGetClusterCount(&clusters, 0));
@@ -159,11 +162,62 @@ static void cards_are_listed(void)
     OK(cndevRelease());
 }
 
+static void the_shared_context_tells_whether_it_is_used(void)
+{
+    unsigned flags = 7;
+    int state = 7;
+    CNcontext context;
+    OK(cnSharedContextAcquire(&context, 0));
+    OK(cnSharedContextGetState(0, &flags, &state));
+    CU_ASSERT(flags == 0 && state == CN_CONTEXT_STATE_ACTIVE);
+    // Others acquired it too: each gives it back.
+    for (int i = 0; i < 8 && state == CN_CONTEXT_STATE_ACTIVE; i++) {
+        OK(cnSharedContextRelease(0));
+        OK(cnSharedContextGetState(0, &flags, &state));
+    }
+    CU_ASSERT_EQUAL(state, CN_CONTEXT_STATE_INACTIVE);
+    EXPECT(cnSharedContextGetState(0, NULL, &state), CN_ERROR_INVALID_VALUE);
+}
+
+static void addresses_and_memory_come_apart(void)
+{
+    CNmemGenericAllocationHandle memory;
+    CNmemAllocationProp prop = {.location = {CN_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CNmemAccessDesc access = {prop.location, CN_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CNaddr addr;
+    size_t granule;
+    int is_linear = 7;
+    float back[4];
+    OK(cnrtSetDevice(0));
+    OK(cnMemGetAllocationGranularity(&granule, &prop, CN_MEM_ALLOC_GRANULARITY_MINIMUM));
+    OK(cnMemAddressReserve(&addr, 2 * granule, 0, 0, 0));
+    OK(cnMemCreate(&memory, granule, &prop, 0));
+    OK(cnMemMap(addr + granule, granule, 0, memory, 0));
+    OK(cnMemSetAccess(addr + granule, granule, &access, 1));
+    access.accessFlags = CN_MEM_ACCESS_FLAGS_PROT_READONLY;
+    EXPECT(cnMemSetAccess(addr + granule, granule, &access, 1), CN_ERROR_NOT_SUPPORTED);
+    EXPECT(cnMemMap(addr, granule, 64, memory, 0), CN_ERROR_INVALID_VALUE);
+    OK(cnMemcpyHtoD(addr + granule, values, sizeof(back)));
+    OK(cnMemcpyDtoH(back, addr + granule, sizeof(back)));
+    CU_ASSERT_EQUAL(memcmp(back, values, sizeof(back)), 0);
+    OK(cnGetMemAttribute(&is_linear, CN_MEM_ATTRIBUTE_ISLINEAR, addr + granule));
+    CU_ASSERT_EQUAL(is_linear, 0);
+    EXPECT(cnGetMemAttribute(&is_linear, CN_MEM_ATTRIBUTE_ISLINEAR, (uintptr_t)back),
+           CN_ERROR_INVALID_VALUE);
+    OK(cnMemUnmap(addr + granule, granule));
+    OK(cnMemRelease(memory));
+    OK(cnMemAddressFree(addr, 2 * granule));
+    prop.requestedHandleTypes = (CNmemAllocationHandleType)1;
+    EXPECT(cnMemCreate(&memory, granule, &prop, 0), CN_ERROR_NOT_SUPPORTED);
+}
+
 static const struct leo_test tests[] = {
     {"a_module_is_loaded_and_launched", a_module_is_loaded_and_launched},
     {"contexts_are_made_and_ended", contexts_are_made_and_ended},
     {"a_context_tells_its_clusters", a_context_tells_its_clusters},
     {"cards_are_listed", cards_are_listed},
+    {"the_shared_context_tells_whether_it_is_used", the_shared_context_tells_whether_it_is_used},
+    {"addresses_and_memory_come_apart", addresses_and_memory_come_apart},
 };
 
 int main(int argc, char **argv)
