@@ -61,26 +61,12 @@ unsigned comm_seconds(const struct comm_seconds *setting)
 
 static leo_status read_links(const struct leo_rt_device *device, struct coll_links *links)
 {
-    double cards = 1;
-    const struct {
-        const char *key;
-        double *value;
-    } keys[] = {
-        {"board_cards", &cards},
-        {"board_gb_per_s", &links->board_gb_per_s},
-        {"board_latency_ns", &links->board_latency_ns},
-        {"net_gb_per_s", &links->net_gb_per_s},
-        {"net_latency_ns", &links->net_latency_ns},
-        {"start_ns", &links->start_ns},
-    };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        leo_status status = leo_rt_soc_number(device, "link", keys[i].key, keys[i].value);
-        if (status != LEO_OK) {
-            return status;
-        }
+    leo_status status = LEO_OK;
+    for (size_t i = 0; i < COLL_LINK_KEYS && status == LEO_OK; i++) {
+        status =
+            leo_rt_soc_number(device, "link", coll_link_keys[i].key, coll_link_number(links, i));
     }
-    links->board_cards = (uint32_t)cards;
-    return LEO_OK;
+    return status;
 }
 
 static void free_comm(struct comm *comm)

@@ -154,5 +154,7 @@ leo_status accuracy_run_any_op(struct accuracy_chip *chip, const char *workload,
                                struct accuracy_params *params, struct accuracy_result *result);
 leo_status accuracy_run_copy(struct accuracy_chip *chip, struct accuracy_params *params,
                              struct accuracy_result *result);
+leo_status accuracy_run_collective(struct accuracy_chip *chip, struct accuracy_params *params,
+                                   struct accuracy_result *result);
 leo_status accuracy_run_task_gap(struct accuracy_chip *chip, struct accuracy_params *params,
                                  struct accuracy_result *result);

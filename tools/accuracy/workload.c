@@ -29,6 +29,7 @@ static const struct {
     {"op_matmul_relu", accuracy_run_op_matmul_relu, false},
     {"network", accuracy_run_network, false},
     {"copy", accuracy_run_copy, false},
+    {"collective", accuracy_run_collective, false},
     {"task_gap", accuracy_run_task_gap, false},
 };
 

@@ -47,7 +47,9 @@ def jobs(root, build):
             for arch in () if "C++ only" in tree.read(root, path) else named or ARCHES:
                 yield path, "device", name, DEVICE + C + flags + [f"-D__NPU_ARCH__={arch}"]
             if "include" in path.parts:
-                yield path, "device C++", name, DEVICE + CXX + [f"-I{root}/isa/device/include/cxx"] + flags
+                # A header for one card says how it is compiled.
+                card = ["-D__NPU_ARCH__=1001"] if "leo cc --soc mlu370" in tree.read(root, path).split("#pragma once")[0] else []
+                yield path, "device C++", name, DEVICE + CXX + [f"-I{root}/isa/device/include/cxx"] + flags + card
             continue
         flags = include_flags(root, build, path)
         yield path, "C", name, ["gcc"] + C + flags

@@ -7,6 +7,8 @@ static const struct coll_links links = {
     .board_cards = 8,
     .board_gb_per_s = 28,
     .board_latency_ns = 1000,
+    .board_mesh = 1,
+    .collective_gb_per_s = 28,
     .net_gb_per_s = 25,
     .net_latency_ns = 5000,
     .start_ns = 10000,
@@ -27,6 +29,26 @@ static void a_board_uses_all_its_links_at_once(void)
     CU_ASSERT_EQUAL(coll_cost_ns(&links, COLL_ALL_GATHER, 8, 28000), 10000 + 1000 + 1000);
     CU_ASSERT_EQUAL(coll_cost_ns(&links, COLL_BARRIER, 8, 0), 10000 + 1000);
     CU_ASSERT_EQUAL(coll_cost_ns(&links, COLL_POINT_TO_POINT, 8, 28000), 10000 + 1000 + 1000);
+}
+
+static void a_board_without_a_mesh_is_a_ring(void)
+{
+    struct coll_links ring = links;
+    ring.board_mesh = 0;
+    // Seven eighths of 28 MB over one link, twice; few bytes in three steps of halving.
+    CU_ASSERT_EQUAL(coll_cost_ns(&ring, COLL_ALL_REDUCE, 8, 28000000),
+                    10000 + 2 * (3 * 1000 + 875000));
+    CU_ASSERT_EQUAL(coll_cost_ns(&ring, COLL_ALL_GATHER, 4, 28000), 10000 + 2 * 1000 + 3000);
+    CU_ASSERT_EQUAL(coll_cost_ns(&ring, COLL_POINT_TO_POINT, 8, 28000), 10000 + 1000 + 1000);
+    CU_ASSERT_EQUAL(coll_cost_ns(&ring, COLL_ALL_TO_ALL, 8, 28000), 10000 + 1000 + 1000);
+}
+
+static void collectives_do_not_fill_a_link(void)
+{
+    struct coll_links part = links;
+    part.collective_gb_per_s = 14;
+    CU_ASSERT_EQUAL(coll_cost_ns(&part, COLL_ALL_REDUCE, 8, 28000000), 10000 + 2 * (1000 + 250000));
+    CU_ASSERT_EQUAL(coll_cost_ns(&part, COLL_POINT_TO_POINT, 8, 28000), 10000 + 1000 + 1000);
 }
 
 static void boards_add_the_net(void)
@@ -69,6 +91,8 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"one_rank_takes_no_time", one_rank_takes_no_time},
         {"a_board_uses_all_its_links_at_once", a_board_uses_all_its_links_at_once},
+        {"a_board_without_a_mesh_is_a_ring", a_board_without_a_mesh_is_a_ring},
+        {"collectives_do_not_fill_a_link", collectives_do_not_fill_a_link},
         {"boards_add_the_net", boards_add_the_net},
         {"many_boards_halve_and_single_cards_have_only_the_net",
          many_boards_halve_and_single_cards_have_only_the_net},

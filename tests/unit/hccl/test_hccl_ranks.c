@@ -115,8 +115,9 @@ static int keep_time(struct rank *self)
     TRY(aclrtRecordEvent(after, self->stream));
     TRY(aclrtSynchronizeStream(self->stream));
     TRY(aclrtEventElapsedTime(&ms, before, after));
-    // Tens of microseconds of simulated time; on the host the ranks came 30 ms apart.
-    CHECK(ms > 0.005F && ms < 0.2F);
+    // Less than half a millisecond of simulated time (a first-generation card); on the host the
+    // ranks came 30 ms apart.
+    CHECK(ms > 0.3F && ms < 1.0F);
     TRY(aclrtDestroyEvent(before));
     TRY(aclrtDestroyEvent(after));
     return 0;
