@@ -49,13 +49,43 @@ static const char *const fixed_flags[] = {
     "-Werror=constant-conversion",
 };
 
+/* Kernels in one file with code for the host: the language of the compiler that tells the two apart
+ * (isa/device/include/bang/host.h). Host code is read, and nothing comes of it. */
+static const char *const host_code_flags[] = {
+    "-xcuda",
+    "--cuda-host-only", // one pass, which is this one
+    "-frtti",
+    "-Wno-global-constructors", // of host code that is read
+    "-nocudainc",
+    "-nocudalib",
+    "-Wno-unknown-cuda-version",
+    "-fhosted",
+    "-Xclang",
+    "-fcuda-is-device",
+    "-Xclang",
+    "-fcuda-allow-variadic-functions",
+    "-Xclang",
+    "-aux-triple",
+    "-Xclang",
+};
+
+static bool ends_with(const char *source, const char *end)
+{
+    const char *dot = strrchr(source, '.');
+    return dot && strcmp(dot, end) == 0;
+}
+
+static bool is_bang(const char *source)
+{
+    return ends_with(source, ".mlu");
+}
+
 static bool is_cxx(const char *source)
 {
     static const char *const ends[] = {".cpp", ".cc", ".cxx", ".cce"};
-    const char *dot = strrchr(source, '.');
-    bool is = false;
-    for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++) {
-        is = is || strcmp(dot, ends[i]) == 0;
+    bool is = is_bang(source);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        is = is || ends_with(source, ends[i]);
     }
     return is;
 }
@@ -92,11 +122,16 @@ static void push_compiler(struct cc_args *args, const struct job *job, const cha
     push_all(args, opts->flags, opts->flag_count);
     push_all(args, fixed_flags, sizeof(fixed_flags) / sizeof(fixed_flags[0]));
     cc_args_push(args, "-D__NPU_ARCH__=%u", job->target.arch);
-    if (is_cxx(source)) {
+    // With code for the host, the host's own headers come first.
+    const char *place = opts->host_triple ? "-idirafter" : "-isystem";
+    if (opts->host_triple) {
+        push_all(args, host_code_flags, sizeof(host_code_flags) / sizeof(host_code_flags[0]));
+        cc_args_push(args, "%s", opts->host_triple);
+    } else if (is_cxx(source)) {
         cc_args_push(args, "-isystem%s/include/cxx", job->root);
     }
-    cc_args_push(args, "-isystem%s/include", job->root);
-    cc_args_push(args, "-isystem%s/generated", job->root);
+    cc_args_push(args, "%s%s/include", place, job->root);
+    cc_args_push(args, "%s%s/generated", place, job->root);
 }
 
 /* A second pass in which memories are address spaces (device.h): a pointer to one of them where
@@ -138,7 +173,7 @@ static leo_status compile(const struct job *job, size_t index)
     leo_status status =
         cc_process_run_lines(CC_TOOL_CLANG, &args, opts->verbose, cc_hint_print, &last, &job->fail);
     cc_args_finish(&args);
-    return status == LEO_OK ? check_memories(job, index) : status;
+    return status == LEO_OK && !opts->host_triple ? check_memories(job, index) : status;
 }
 
 static leo_status link_image(const struct job *job, const char *output, bool with_notes)
@@ -240,10 +275,9 @@ static leo_status check_sources(const struct leo_cc_opts *opts, const struct cc_
     }
     for (size_t i = 0; i < opts->source_count; i++) {
         const char *source = opts->sources[i];
-        const char *dot = strrchr(source, '.');
-        if (!is_cxx(source) && !(dot && strcmp(dot, ".c") == 0)) {
-            return cc_fail(fail, LEO_ERR_INVALID_ARG, "%s is not a .c, .cpp, .cc or .cxx file",
-                           source);
+        if (!is_cxx(source) && !ends_with(source, ".c")) {
+            return cc_fail(fail, LEO_ERR_INVALID_ARG,
+                           "%s is not a .c, .cpp, .cc, .cxx or .mlu file", source);
         }
         if (access(source, R_OK) != 0) {
             return cc_fail(fail, LEO_ERR_IO, "cannot read %s: %s", source, strerror(errno));
@@ -304,6 +338,14 @@ leo_status leo_cc_compile(const struct leo_cc_opts *opts, char *error, size_t er
     }
     if (status == LEO_OK) {
         status = cc_target_root(opts->device_root, job.root, &job.fail);
+    }
+    for (size_t i = 0; i < opts->source_count && status == LEO_OK; i++) {
+        job.target.tells_tasks |= is_bang(opts->sources[i]);
+    }
+    if (job.target.tells_tasks) {
+        // Arrays of a cluster stand in the window of a buffer that such a card has nothing of, and
+        // a line for tasks that meet (bang/cluster.h).
+        job.target.bytes[CC_BT] = job.target.sram_bytes + 128;
     }
     if (status != LEO_OK) {
         return status;

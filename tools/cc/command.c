@@ -19,6 +19,8 @@ static const char help[] =
     "  --save-temps     keep objects, the first image and the note's assembly beside the output\n"
     "  --device-root DIR  folder of include/, lib/ and leo.ld (default: LEO_DEVICE_ROOT, else the "
     "installed one)\n"
+    "  --host-code TARGET  the sources have code for the host beside their kernels (cncc does "
+    "this)\n"
     "  --depfile FILE   write a make dependency file\n"
     "  -v               print the commands that are run\n"
     "\n"
@@ -43,6 +45,7 @@ static const char **word_option(struct leo_cc_opts *opts, const char *option)
         {"--soc", &opts->soc},
         {"--device-root", &opts->device_root},
         {"--depfile", &opts->depfile},
+        {"--host-code", &opts->host_triple},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(option, table[i].name) == 0) {

@@ -192,6 +192,10 @@ static leo_status note_kernel(const struct image *image, const struct cc_target 
     cc_text_add(&kernels->notes, "%s %u %s", name, target->arch, kind_of(image, target, symbol));
     leo_status status =
         cc_params_describe(image->dwarf, symbol->st_value, name, &kernels->notes, fail);
+    if (target->tells_tasks) {
+        const Elf_Data *shared = section_named(image, ".npu.bt");
+        cc_text_add(&kernels->notes, " task%zu", shared ? shared->d_size : 0);
+    }
     cc_text_add(&kernels->notes, "\n");
     kernels->count++;
     return status;

@@ -25,6 +25,9 @@ static int take_field(void *user, const char *section, const char *name, const c
     if (strcmp(section, "soc") == 0 && strcmp(name, "arch") == 0) {
         target->arch = (unsigned)strtoul(value, NULL, 0);
     }
+    if (strcmp(section, "card") == 0 && strcmp(name, "sram_bytes") == 0) {
+        target->sram_bytes = strtoull(value, NULL, 0);
+    }
     for (size_t i = 0; i < CC_BUFFER_COUNT && strcmp(section, "memory") == 0; i++) {
         if (strcmp(name, buffers[i].key) == 0) {
             target->bytes[i] = strtoull(value, NULL, 0);
@@ -76,10 +79,11 @@ leo_status cc_target_check_section(const struct cc_target *target, const char *s
 {
     for (size_t i = 0; i < CC_BUFFER_COUNT; i++) {
         if (strcmp(section, buffers[i].section) == 0 && bytes > target->bytes[i]) {
+            // Where BANG C has the arrays of a cluster.
+            const char *name = target->tells_tasks && i == CC_BT ? "SRAM" : buffers[i].name;
             return cc_fail(fail, LEO_ERR_RANGE,
-                           "the arrays in %s take %llu bytes; this chip's %s has %llu",
-                           buffers[i].name, (unsigned long long)bytes, buffers[i].name,
-                           (unsigned long long)target->bytes[i]);
+                           "the arrays in %s take %llu bytes; this chip's %s has %llu", name,
+                           (unsigned long long)bytes, name, (unsigned long long)target->bytes[i]);
         }
     }
     return LEO_OK;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fail.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 /** On-chip buffers that may hold arrays. */
@@ -13,6 +14,8 @@ enum cc_buffer { CC_UB, CC_L1, CC_L0A, CC_L0B, CC_L0C, CC_BT, CC_FB };
 struct cc_target {
     unsigned arch; /**< 1001 or 2201. */
     uint64_t bytes[CC_BUFFER_COUNT];
+    uint64_t sram_bytes; /**< Of a cluster, which only a card of section [card] has. */
+    bool tells_tasks;    /**< Kernels in BANG C: the launch tells them how their tasks lie. */
 };
 
 /** If `section` holds arrays of a buffer (".npu.ub"): an error when its `bytes` are more than the

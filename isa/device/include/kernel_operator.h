@@ -11,7 +11,12 @@
 // Templates cannot tell address spaces apart: the lint of C kernels has nothing to say here.
 #undef LEO_CHECK_SPACES
 // Functions of kernels are inlined, as the language has it.
-#define __aicore__  __attribute__((always_inline))
+#ifdef LEO_ONE_FILE // with code for the host (bisheng)
+#define __aicore__ __attribute__((device, always_inline))
+#pragma clang force_cuda_host_device begin
+#else
+#define __aicore__ __attribute__((always_inline))
+#endif
 #define LEO_ASCENDC 1
 #include <leo/device.h>
 #include <limits>
@@ -42,3 +47,7 @@
 #include <ascendc/math.h>
 #include <ascendc/meet.h>
 #include <ascendc/tiling.h>
+
+#ifdef LEO_ONE_FILE
+#pragma clang force_cuda_host_device end
+#endif

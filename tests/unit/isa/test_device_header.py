@@ -122,7 +122,7 @@ class DeviceHeader(unittest.TestCase):
     def test_single_source_parses(self):
         """As a device pass of CUDA mode with the qualifiers redefined, and as a pass for the host."""
         cuda = ["-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-std=c++17",
-                "-Xclang", "-fcuda-is-device", "-D__device__=__attribute__((device))", "-D__host__=__attribute__((host))",
+                "-Xclang", "-fcuda-is-device", "-DLEO_ONE_FILE", "-D__device__=__attribute__((device))", "-D__host__=__attribute__((host))",
                 '-D__global__=__attribute__((global, visibility("protected")))']
         includes = [flag for flag in FLAGS if flag.startswith("-I")]
         for flags in ([*FLAGS, *cuda], [*includes, "-xc"], [*includes, "-xc++"]):

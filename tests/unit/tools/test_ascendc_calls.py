@@ -133,6 +133,13 @@ class Calls(Case):
         self.close("Round(z, x);", x, [float(round(v)) for v in x], 0)
         self.close("Frac(z, x, n);", x, [v - math.trunc(v) for v in x], 0)
 
+    def test_tangent(self):
+        rng = random.Random(12)
+        x = [f32(rng.uniform(-1.5, 1.5) + math.pi * rng.randrange(-3000, 3000)) for _ in range(128)]
+        x += [f32(rng.uniform(-1.57, 1.57) * 10 ** rng.uniform(-6, 0)) for _ in range(128)]
+        self.close("Muls(y, x, 1.0f, n); Tan(z, y, n); Mul(y, z, z, n); Adds(y, y, 1.0f, n); Div(z, z, y, n);", x,
+                   [math.tan(v) / (1 + math.tan(v) ** 2) for v in x], 6e-7)
+
     def test_arc_tangent(self):
         rng = random.Random(11)
         edges = [0.0, 1.0, -1.0, math.inf, -math.inf, f32(3e38), f32(-1e30), f32(1e-30), f32(1 + 2**-23), f32(-1 + 2**-24), PI_2, -PI_2]

@@ -112,7 +112,7 @@ class Printed(unittest.TestCase):
 
     def test_readme_shows_what_the_demo_prints(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.expect_printed("README.md", [str(BUILD.resolve() / "training/c/leo-train")], folder, "chip ascend910a")
+            self.expect_printed("README.md", [str(BUILD.resolve() / "training/c/leo-train-digits")], folder, "chip ascend910a")
 
     def test_quickstart_shows_what_accuracy_prints(self):
         leo = str(BUILD.resolve() / "tools/leo/leo")

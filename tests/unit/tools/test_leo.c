@@ -427,7 +427,7 @@ static void every_command_answers_help_and_nonsense(void)
     expect("cc x.c -o", 2, "a value is missing after -o");
     expect("cc x.c -o x.elf --fast", 2, "unknown option --fast");
     expect("cc x.c -o x.elf", 1, "cannot read x.c");
-    expect("cc x.txt -o x.elf", 1, "is not a .c, .cpp, .cc or .cxx file");
+    expect("cc x.txt -o x.elf", 1, "is not a .c, .cpp, .cc, .cxx or .mlu file");
     expect("objdump", 2, "usage: leo objdump");
     expect("objdump none.elf", 1, "cannot read none.elf");
     expect("objdump /dev/null", 1, "is not a RISC-V ELF file");

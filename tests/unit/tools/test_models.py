@@ -135,6 +135,7 @@ class Models(ModelsCase):
         one = [("x", [2, 3])]
         for data, options, text in (
                 (network([node("Einsum", ["x"], ["y"])], one, ["y"]), (), "E10501: node einsum_node of type Einsum"),
+                (network([node("Sum", ["x", "", "x"], ["y"])], one, ["y"]), (), "it needs all its inputs"),
                 (network([node("Relu", ["z"], ["y"])], one, ["y"]), (), "its input z is made by no node"),
                 (network([node("Relu", ["x"], ["y"])], one, ["q"]), (), "output q is made by no node"),
                 (b"no model", (), "E13014: the file is no ONNX model"),

@@ -105,6 +105,23 @@ struct leo_cosine {
     }
 };
 
+/* x = k * pi + r: tan(r) = r / (1 - r^2 / (3 - r^2 / (5 - ...))), which has its pole. */
+struct leo_tangent {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, int32_t n)
+    {
+        leo_sine::reduce(x, a, b, 0, n);
+        Mul(b, x, x, n);
+        Duplicate(a, 13.0f, n);
+        for (int32_t term = 11; term > 0; term -= 2) {
+            Div(a, b, a, n);
+            Muls(a, a, -1.0f, n);
+            Adds(a, a, (float)term, n);
+        }
+        Div(x, x, a, n);
+    }
+};
+
 /* 1 / (1 + exp(-x)) */
 struct leo_sigmoid {
     LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,

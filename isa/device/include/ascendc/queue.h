@@ -125,7 +125,7 @@ struct leo_queue_base {
 template <TPosition source, TPosition destination, int32_t depth, auto mask = 0> class TQueBind;
 template <TPosition position = TPosition::VECCALC> class TBuf;
 
-inline TPipe *leo_pipe; /**< the one that lives */
+inline LEO_DEVICE TPipe *leo_pipe; /**< the one that lives */
 
 class TPipe
 {

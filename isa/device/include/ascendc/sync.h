@@ -109,7 +109,7 @@ struct leo_sync_state {
     uint8_t for_v, for_mte2, for_mte3; /**< 1: something was stored that it may see */
 };
 
-inline leo_sync_state
+inline LEO_DEVICE leo_sync_state
     leo_sync; /**< of this block: programs have their writable data for themselves */
 
 constexpr int LEO_SYNC_EVENT = LEO_EVENTS - 1;

@@ -51,7 +51,7 @@ LEO_AC_INLINE void leo_take_tiling(void *to, GM_ADDR from, uint32_t bytes)
     }
 }
 
-inline GM_ADDR leo_sys_workspace; /**< of this launch, as the kernel told it */
+inline LEO_DEVICE GM_ADDR leo_sys_workspace; /**< of this launch, as the kernel told it */
 
 LEO_AC_INLINE void SetSysWorkspace(GM_ADDR workspace)
 {

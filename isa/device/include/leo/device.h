@@ -145,7 +145,7 @@ typedef enum {
     CRMODE_S32toU8_DEQSCALE_SPR,
 } CRMODE_t;
 
-#if defined(__CUDA__)
+#ifdef LEO_ONE_FILE // kernels and code for the host in one file
 #define LEO_DEVICE __attribute__((device))
 #else
 #define LEO_DEVICE

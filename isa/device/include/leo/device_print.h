@@ -10,7 +10,7 @@
 #pragma once
 
 /* A pass for the host gets nothing, nor does CUDA, whose device code has no variadic functions. */
-#if defined(__riscv) && !defined(__CUDA__)
+#if defined(__riscv) && !defined(LEO_ONE_FILE)
 #define LEO_PRINTS 1
 #else
 #define LEO_PRINTS 0

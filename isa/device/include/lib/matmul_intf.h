@@ -10,6 +10,9 @@
 #include <kernel_operator.h>
 #include <kernel_tiling/kernel_tiling.h>
 
+#ifdef LEO_ONE_FILE
+#pragma clang force_cuda_host_device begin
+#endif
 #undef LEO_SYS_WORKSPACE
 #define LEO_SYS_WORKSPACE (16u << 20)
 
@@ -407,3 +410,7 @@ using MatmulImpl = Matmul<A, B, C, Bias, config>;
 } // namespace AscendC
 
 namespace matmul = AscendC;
+
+#ifdef LEO_ONE_FILE
+#pragma clang force_cuda_host_device end
+#endif

@@ -12,7 +12,7 @@
 struct leo_cc_opts {
     size_t size;
     const char *soc; /**< Built-in name or path of a SoC file; default LEO_SOC, else ascend910a. */
-    const char *const *sources; /**< .c, .cpp, .cc or .cxx files; at least one. */
+    const char *const *sources; /**< .c, .cpp, .cc, .cxx or .mlu files; at least one. */
     size_t source_count;
     const char *const
         *flags; /**< Passed to the compiler behind our defaults, before what must hold. */
@@ -21,6 +21,8 @@ struct leo_cc_opts {
     const char *depfile;     /**< Writes a make dependency file for the first source. */
     const char *device_root; /**< Folder with include/, lib/ and leo.ld; default LEO_DEVICE_ROOT,
                                 else our own. */
+    const char *host_triple; /**< The sources have code for a host of this target beside their
+                                kernels, and are in C++; its headers are found by `flags`. */
     bool save_temps; /**< Keeps objects, the unnoted image and the note's assembly beside the
                         output. */
     bool strip;      /**< Drops DWARF: faults then have no source line. */

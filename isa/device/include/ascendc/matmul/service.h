@@ -78,7 +78,7 @@ class leo_matmul_client
     uint32_t posted_ = 0;
 };
 
-inline leo_matmul_client *leo_matmul_service; /**< of this vector core, while it lives */
+inline LEO_DEVICE leo_matmul_client *leo_matmul_service; /**< of this vector core, while it lives */
 
 /* The next job of one of the group's vector cores: which of them. */
 static __attribute__((noinline, unused)) uint32_t leo_next_job(__gm__ uint32_t *const *posted,

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_bisheng.py TOOLKIT: programs in Ascend C, kernels and code for the host in one file or in several."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+CANN = None
+
+# A kernel that is a template, one in another file, all forms of the words in <<< >>>.
+FIRST = """
+#include <cstdio>
+#include <string>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+template <typename T> __global__ __aicore__ void fill(GM_ADDR to, T value, uint32_t count)
+{
+    AscendC::GlobalTensor<T> gm;
+    gm.SetGlobalBuffer((__gm__ T *)to, count);
+    for (uint32_t i = 0; i < count; i++) {
+        gm.SetValue(i, value);
+    }
+    AscendC::DataCacheCleanAndInvalid<T, AscendC::CacheLine::ENTIRE_DATA_CACHE, AscendC::DcciDst::CACHELINE_OUT>(gm);
+}
+void other(aclrtStream stream, void *to);
+int main()
+{
+    void *to, *host;
+    aclrtStream stream;
+    aclInit(nullptr);
+    for (int round = 0; round < 2; round++) { // the kernel file is loaded again after a reset
+        aclrtSetDevice(0);
+        aclrtCreateStream(&stream);
+        aclrtMalloc(&to, 256, ACL_MEM_MALLOC_HUGE_FIRST);
+        aclrtMallocHost(&host, 256);
+        fill<float><<<1, 0, stream>>>((uint8_t *)to, 2.5f + round, 4);
+        fill<int32_t><<<1, nullptr, stream>>>((uint8_t *)to + 64, 7, 4);
+        other(stream, (uint8_t *)to + 128);
+        const aclError error = aclrtSynchronizeStream(stream);
+        aclrtMemcpy(host, 256, to, 256, ACL_MEMCPY_DEVICE_TO_HOST);
+        const std::string words = "said " + std::to_string(((float *)host)[3]) + " " + std::to_string(((int32_t *)host)[19]) + " " +
+                                  std::to_string(((int32_t *)host)[32]) + " " + std::to_string(error);
+        puts(words.c_str());
+        aclrtFree(to);
+        aclrtFreeHost(host);
+        aclrtDestroyStream(stream);
+        aclrtResetDevice(0);
+    }
+    aclFinalize();
+}
+"""
+SECOND = """
+#include "acl/acl.h"
+#include "kernel_operator.h"
+__aicore__ __global__ void one(GM_ADDR to)
+{
+    AscendC::GlobalTensor<int32_t> gm;
+    gm.SetGlobalBuffer((__gm__ int32_t *)to, 1);
+    gm.SetValue(0, 11);
+    AscendC::DataCacheCleanAndInvalid<int32_t, AscendC::CacheLine::ENTIRE_DATA_CACHE, AscendC::DcciDst::CACHELINE_OUT>(gm);
+}
+void other(aclrtStream stream, void *to)
+{
+    one<<<1, nullptr, stream>>>((uint8_t *)to);
+}
+"""
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name)
+
+    def bisheng(self, *words):
+        return subprocess.run([CANN / "bin/bisheng", *map(str, words)], cwd=self.path, capture_output=True, text=True, check=False)
+
+    def built(self, *words):
+        done = self.bisheng(*words, "-O2", "-o", "program")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def ran(self, soc):
+        return subprocess.run([self.path / "program"], env={**os.environ, "LEO_SOC": soc, "LEO_CHECK": "all"}, capture_output=True,
+                              text=True, check=False)
+
+    def test_the_example(self):
+        for arch, soc in (("dav-2201", "ascend910b1"), ("dav-1001", "ascend910a")):
+            self.built(f"--npu-arch={arch}", ROOT / "examples/ascendc/add_in_one_file.asc")
+            run = self.ran(soc)
+            self.assertEqual(run.stdout, "16384 sums, 0 wrong, error 0\n", run.stderr)
+
+    def test_templates_and_several_files(self):
+        (self.path / "first.asc").write_text(FIRST, encoding="ascii")
+        (self.path / "second.cpp").write_text(SECOND, encoding="ascii")
+        self.built("-x", "asc", "first.asc", "second.cpp")
+        run = self.ran("ascend910b1")
+        self.assertEqual(run.stdout, "said 2.500000 7 11 0\nsaid 3.500000 7 11 0\n", run.stderr)
+
+    def test_a_kernel_of_another_chip_is_refused(self):
+        self.built(ROOT / "examples/ascendc/add_in_one_file.asc")
+        run = self.ran("ascend910a")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("launch of a kernel: error ", run.stderr)
+
+    def test_mistakes_are_told(self):
+        (self.path / "k.asc").write_text('#include "kernel_operator.h"\n\nint x = unknown;\n', encoding="ascii")
+        for words, said in ((["k.asc"], "k.asc:3:9: error"), (["none.asc"], "none.asc: no such file"), ([], "no file to compile"),
+                            (["--npu-arch=dav-3510", "k.asc"], "the simulated chips are"), (["-frob", "--what"], "unknown option")):
+            done = self.bisheng(*words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    CANN = Path(sys.argv.pop(1)).resolve()
+    unittest.main()
