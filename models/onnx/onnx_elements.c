@@ -207,6 +207,10 @@ void onnx_sum(struct onnx_import *import)
     uint32_t total = onnx_value(import, first);
     for (size_t i = 1; i < count && !import->build.failed; i++) {
         struct onnx_tensor *next = onnx_input(import, i);
+        if (!next) {
+            onnx_fail(import, "it needs all its inputs");
+            return;
+        }
         total = onnx_made_of(import, op, total, onnx_value(import, next), onnx_dtype(import, &one));
     }
     if (strcmp(import->node->op_type, "Mean") == 0) {
