@@ -289,6 +289,11 @@ leo_status op_plan_temp(struct op_plan *plan, enum op_type type, unsigned rank, 
     return status;
 }
 
+struct leo_rt_device *op_plan_device(const struct op_plan *plan)
+{
+    return op_engine_device(plan->engine);
+}
+
 const struct leo_caps *op_plan_caps(const struct op_plan *plan)
 {
     return op_engine_caps(plan->engine);

@@ -121,7 +121,8 @@ LEO_MUST_CHECK leo_status op_plan_temp_bytes(struct op_plan *plan, uint64_t byte
 uint64_t op_plan_temp_mark(const struct op_plan *plan);
 void op_plan_temp_release(struct op_plan *plan, uint64_t mark);
 
-/* The chip. */
+/* The device and its chip. */
+struct leo_rt_device *op_plan_device(const struct op_plan *plan);
 const struct op_chip *op_plan_numbers(const struct op_plan *plan);
 const struct leo_caps *op_plan_caps(const struct op_plan *plan);
 unsigned op_plan_chip(const struct op_plan *plan); /**< OP_ON_910A, OP_ON_910B */

@@ -141,7 +141,7 @@ static leo_status size_parts(const struct comm_call *call, const struct comm *co
 
 // One rank: its part goes from its place in one buffer to its place in the other.
 static leo_status copy_own(const struct comm_call *call, const struct sizes *sizes,
-                           const void *stream)
+                           struct leo_rt_stream *stream)
 {
     const uint64_t *lists = sizes->lists;
     const uint64_t elements = !lists                          ? sizes->send
@@ -158,7 +158,7 @@ static leo_status copy_own(const struct comm_call *call, const struct sizes *siz
 
 // Takes the lists.
 static leo_status submit(const struct comm_call *call, const struct sizes *sizes, struct comm *comm,
-                         const void *stream)
+                         struct leo_rt_stream *stream)
 {
     const uint64_t unit = call->type.bytes;
     const uint32_t n = comm->ranks;
@@ -195,11 +195,10 @@ static leo_status submit(const struct comm_call *call, const struct sizes *sizes
     return comm_job_submit(job, stream);
 }
 
-leo_status comm_call(const struct comm_call *call, const void *handle, const void *stream)
+leo_status comm_put(const struct comm_call *call, struct comm *comm, struct leo_rt_stream *stream)
 {
-    struct comm *comm = comm_find(handle);
     struct sizes sizes = {0};
-    leo_status status = comm ? check(call, comm) : COMM_BAD_POINTER;
+    leo_status status = check(call, comm);
     if (status != LEO_OK) {
         return status;
     }
@@ -223,4 +222,12 @@ leo_status comm_call(const struct comm_call *call, const void *handle, const voi
         return status;
     }
     return submit(call, &sizes, comm, stream);
+}
+
+leo_status comm_call(const struct comm_call *call, const void *handle, const void *stream)
+{
+    struct comm *comm = comm_find(handle);
+    struct leo_rt_stream *rt;
+    leo_status status = comm ? comm_stream(stream, &rt) : COMM_BAD_POINTER;
+    return status == LEO_OK ? comm_put(call, comm, rt) : status;
 }

@@ -28,6 +28,20 @@ struct comm *comm_find(const void *handle)
     return comm;
 }
 
+struct comm *comm_find_named(const struct leo_rt_device *device, const char *name)
+{
+    pthread_mutex_lock(&the_comms.lock);
+    struct comm *comm = the_comms.first;
+    while (comm && (strcmp(comm->name, name) != 0 || (comm->device && comm->device != device))) {
+        comm = comm->next;
+    }
+    pthread_mutex_unlock(&the_comms.lock);
+    if (!comm) {
+        (void)!leo_rt_fail(COMM_BAD_POINTER, "this device is in no group %.100s", name);
+    }
+    return comm;
+}
+
 leo_status comm_check(const void *handle)
 {
     return comm_find(handle) ? LEO_OK : COMM_BAD_POINTER;

@@ -130,6 +130,10 @@ struct comm_call {
 /** Puts it into the stream. A group of one rank copies. */
 leo_status comm_call(const struct comm_call *call, const void *handle, const void *stream);
 
+/* exchange.c */
+/** Operators find this process's communicators by name from now on (leo/exchange.h). */
+void comm_offer_exchanges(void);
+
 /** A send or receive. */
 struct comm_message {
     bool is_send;

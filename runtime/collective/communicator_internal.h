@@ -38,6 +38,8 @@ struct comm_job {
 
 /** The communicator behind a handle; NULL with the error set. */
 struct comm *comm_find(const void *handle);
+/** A device's communicator of this name (of one rank: any device's); NULL with the error set. */
+struct comm *comm_find_named(const struct leo_rt_device *device, const char *name);
 /** Seconds of a face's setting. */
 unsigned comm_seconds(const struct comm_seconds *setting);
 
@@ -64,8 +66,12 @@ struct comm_job *comm_job_make(const char *func, struct comm *comm);
 /** Host address of device memory [addr, addr + bytes) as `*ptr`; NULL for no bytes. */
 leo_status comm_buffer(const struct comm *comm, const char *what, const void *addr, uint64_t bytes,
                        void **ptr);
+/** The stream behind a face's handle. */
+leo_status comm_stream(const void *handle, struct leo_rt_stream **stream);
+/** Puts a collective into the stream. A group of one rank copies. */
+leo_status comm_put(const struct comm_call *call, struct comm *comm, struct leo_rt_stream *stream);
 /** Puts it into the stream. Always takes the job. */
-leo_status comm_job_submit(struct comm_job *job, const void *stream);
+leo_status comm_job_submit(struct comm_job *job, struct leo_rt_stream *stream);
 void comm_job_free(struct comm_job *job);
 /** Copies on the device, in the stream. */
-leo_status comm_copy(void *dst, const void *src, uint64_t bytes, const void *stream);
+leo_status comm_copy(void *dst, const void *src, uint64_t bytes, struct leo_rt_stream *stream);

@@ -41,20 +41,22 @@ leo_status comm_buffer(const struct comm *comm, const char *what, const void *ad
     return LEO_OK;
 }
 
-leo_status comm_copy(void *dst, const void *src, uint64_t bytes, const void *stream)
+leo_status comm_stream(const void *handle, struct leo_rt_stream **stream)
 {
-    struct leo_rt_stream *rt;
+    return comm_face.stream_get(handle, stream) == LEO_OK
+               ? LEO_OK
+               : leo_rt_fail(LEO_ERR_INVALID_ARG, "%p is not a stream", handle);
+}
+
+leo_status comm_copy(void *dst, const void *src, uint64_t bytes, struct leo_rt_stream *stream)
+{
     if (bytes == 0 || src == dst) {
         return LEO_OK;
     }
     if (!src || !dst) {
         return leo_rt_fail(COMM_BAD_POINTER, "a buffer is NULL");
     }
-    leo_status status = comm_face.stream_get(stream, &rt);
-    if (status != LEO_OK) {
-        return LEO_ERR_INVALID_ARG;
-    }
-    return leo_rt_memcpy_async(rt, dst, src, bytes) == LEO_OK ? LEO_OK : COMM_RUNTIME;
+    return leo_rt_memcpy_async(stream, dst, src, bytes) == LEO_OK ? LEO_OK : COMM_RUNTIME;
 }
 
 // What went wrong, for everybody who may ask later.
@@ -121,18 +123,13 @@ static void release(void *user)
     comm_job_free(user);
 }
 
-leo_status comm_job_submit(struct comm_job *job, const void *stream)
+leo_status comm_job_submit(struct comm_job *job, struct leo_rt_stream *stream)
 {
-    struct leo_rt_stream *rt;
     struct comm *comm = job->comm;
-    if (comm_face.stream_get(stream, &rt) != LEO_OK) {
-        comm_job_free(job);
-        return leo_rt_fail(LEO_ERR_INVALID_ARG, "%p is not a stream", stream);
-    }
-    const bool counted = leo_rt_stream_graph(rt) == NULL;
+    const bool counted = leo_rt_stream_graph(stream) == NULL;
     job->is_counted = counted;
     atomic_fetch_add(&comm->open, counted); // before it can end
-    if (leo_rt_host_task(comm->worker, rt, run, release, job) != LEO_OK) {
+    if (leo_rt_host_task(comm->worker, stream, run, release, job) != LEO_OK) {
         atomic_fetch_sub(&comm->open, counted);
         comm_job_free(job);
         return COMM_RUNTIME;

@@ -7,7 +7,7 @@
 /* One message and where it goes. */
 struct member {
     struct comm *comm;
-    const void *stream;
+    struct leo_rt_stream *stream;
     struct comm_message given;
     struct coll_message message; /* not of one to the rank itself */
     bool taken;
@@ -40,7 +40,10 @@ static leo_status make_member(struct comm *comm, const struct comm_message *give
                               const void *stream, struct member *member)
 {
     leo_status status = check_message(comm, given);
-    *member = (struct member){.comm = comm, .stream = stream, .given = *given};
+    *member = (struct member){.comm = comm, .given = *given};
+    if (status == LEO_OK) {
+        status = comm_stream(stream, &member->stream);
+    }
     if (status != LEO_OK || given->peer == comm->rank) {
         return status;
     }
@@ -54,7 +57,7 @@ static leo_status make_member(struct comm *comm, const struct comm_message *give
 
 // One job of messages; takes them.
 static leo_status submit(const char *func, struct comm *comm, struct coll_message *messages,
-                         unsigned count, const void *stream)
+                         unsigned count, struct leo_rt_stream *stream)
 {
     struct comm_job *job = comm_job_make(func, comm);
     if (!job) {

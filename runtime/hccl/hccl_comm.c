@@ -44,6 +44,12 @@ const struct comm_face comm_face = {
     .failed = tell_failed,
 };
 
+// Operators that compute and exchange find their groups here, if this library is loaded.
+__attribute__((constructor)) static void offer_exchanges(void)
+{
+    comm_offer_exchanges();
+}
+
 static HcclResult check_build(void)
 {
     return leo_acl_check_build(LEO_BUILD, ROOT_INFO_MAGIC) ? HCCL_E_RUNTIME : HCCL_SUCCESS;

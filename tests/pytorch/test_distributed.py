@@ -2,6 +2,7 @@
 """Several processes, a simulated card each: collectives and DistributedDataParallel of the real torch_npu over our HCCL."""
 
 import os
+import queue
 import time
 
 import torch
@@ -60,11 +61,31 @@ def check_collectives(rank, world):
     assert names == [f"rank {r}" for r in range(world)]
 
 
+def check_products(rank, world):
+    """Products and exchanges in one, which the 910B1 has: each rank's part of a layer that is split by rows or columns."""
+    group = dist.distributed_c10d._get_default_group()._get_backend(torch.device("npu")).get_hccl_comm_name(rank)
+    common.seed(5)
+    x = torch.randint(-2, 3, (world, 8, 32)).half()
+    w = torch.randint(-2, 3, (world, 32, 24)).half()
+    bias = torch.randint(-2, 3, (24,)).half()
+    total = sum(x[r].float() @ w[r].float() for r in range(world))
+    mine, weight = x[rank].npu(), w[rank].npu()
+    out = common.torch_npu.npu_mm_all_reduce_base(mine, weight, group, reduce_op="sum", bias=bias.npu())
+    assert torch.equal(out.cpu().float(), total + world * bias.float())
+    scattered = common.torch_npu.npu_mm_reduce_scatter_base(mine, weight, group, world, reduce_op="sum")
+    assert torch.equal(scattered.cpu().float(), total.chunk(world)[rank])
+    product, gathered = common.torch_npu.npu_all_gather_base_mm(mine, weight, group, world, bias=None, gather_index=0, gather_output=True)
+    assert torch.equal(gathered.cpu(), x.reshape(world * 8, 32))
+    assert torch.equal(product.cpu().float(), x.reshape(world * 8, 32).float() @ w[rank].float())
+
+
 def be_rank(rank, world, port, results):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     common.card.set_device(0)
     dist.init_process_group(common.BACKEND, rank=rank, world_size=world)
     check_collectives(rank, world)
+    if common.SOC == "ascend910b1" and common.KIND == "npu":
+        check_products(rank, world)
     model = make_model().to(common.KIND)
     inputs, labels = make_data(world)
     parallel = DistributedDataParallel(model, device_ids=[0])
@@ -91,7 +112,12 @@ class Distributed(common.Case):
         context = mp.get_context("spawn")
         results = context.Queue()
         processes = mp.spawn(be_rank, args=(world, common.free_port(), results), nprocs=world, join=False)
-        found = dict(results.get(timeout=300) for _ in range(world))
+        found = {}
+        while len(found) < world:
+            try:
+                found.update([results.get(timeout=1)])
+            except queue.Empty:
+                processes.join(timeout=0)  # raises what a rank ended with
         while not processes.join():
             pass
         return found

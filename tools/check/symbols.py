@@ -21,7 +21,7 @@ WRITABLE = re.compile(r"^(\.t?data(?!\.rel\.ro)|\.t?bss|\*COM\*)")
 ACCEPTED = {"fail_after", "last_error", "the_process", "once", "current", "current_serial", "thread_mode",
             "thread_captures", "thread_stream", "thread_key", "thread_once", "calls",
             # The room of communicators (decision 8).
-            "the_comms", "the_places", "gathered"}
+            "the_comms", "the_places", "gathered", "the_exchanges"}
 HOOKS = {"acl_hook.h", "cnrt_hook.h"}
 
 
