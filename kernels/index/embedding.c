@@ -52,13 +52,13 @@ leo_status op_index_plan_embedding_gradient(const struct op_call *call)
     // Sums in f32, whatever the type of the gradient.
     const int64_t padding = op_call_int(call, "paddingIdx");
     bool taken;
-    leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, 2, out->dim, &sums);
-    if (status == LEO_OK) {
-        status = op_index_plan_add_rows(call->plan, grad, indices, padding < 0 ? -1 : padding,
-                                        &sums, &taken);
-    }
+    leo_status status = op_index_plan_add_rows(call->plan, grad, indices,
+                                               padding < 0 ? -1 : padding, out->dim, &sums, &taken);
     if (status == LEO_OK && taken) {
         return op_plan_copy(call->plan, out, &sums);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_temp(call->plan, OP_TYPE_F32, 2, out->dim, &sums);
     }
     if (status == LEO_OK) {
         status = op_plan_fill(call->plan, sums.addr, 0, (uint64_t)op_tensor_count(out) * 4);

@@ -16,11 +16,12 @@ LEO_MUST_CHECK leo_status op_index_plan_get_rows(struct op_plan *plan,
                                                  const struct op_tensor *index,
                                                  const struct op_tensor *out, bool *taken);
 /** sums = 0, then sums[index[i]] += values[i] in order, but where index[i] is `skip` (-1: nowhere).
- * sums is dense f32 of two dimensions. */
+ * `sums` is made: f32 of `dim` (two dimensions), its rows apart. */
 LEO_MUST_CHECK leo_status op_index_plan_add_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,
                                                  const struct op_tensor *index, int64_t skip,
-                                                 const struct op_tensor *sums, bool *taken);
+                                                 const int64_t *dim, struct op_tensor *sums,
+                                                 bool *taken);
 /** table[index[i]] = values[i] in the order of the list; table has two dimensions. */
 LEO_MUST_CHECK leo_status op_index_plan_put_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,

@@ -41,18 +41,19 @@ struct op_index_args {
 enum { OP_INDEX_SLOT = 32768 }; /**< bytes of UB for rows of values, two of them */
 
 /**
- * Rows of `blocks` blocks of 32 bytes: row index[i] of the table, `pitch` bytes from row to row,
- * and dense row i of the values. index_get_rows: `rows` rows at a time; block b works on list
- * entries [b * per_block, ..). index_add_rows: pieces are columns of blocks in `parts` parts of
- * `rows` rows of the table. index_put_rows: `rows` rows of values at a time; block b writes
- * blocks [b * per_block, ..) of every row.
+ * Rows of `bytes` bytes: row index[i] of the table, `pitch` bytes from row to row, and row i of the
+ * values, `value_pitch` bytes from row to row; `blocks` blocks of 32 bytes hold one in UB. On the
+ * coupled core what is written has whole blocks. index_get_rows: `rows` rows at a time; block b
+ * works on list entries [b * per_block, ..). index_add_rows: pieces are columns of blocks in
+ * `parts` parts of `rows` rows of the table. index_put_rows: `rows` rows of values at a time; block
+ * b writes blocks [b * per_block, ..) of every row.
  */
 struct op_index_rows_args {
     uint64_t table, value, index;
     uint64_t count, per_block, pitch;
     int64_t limit; /**< rows of the table; negative indices count from there */
     int64_t skip;  /**< an index at which nothing is done */
-    uint32_t blocks, rows, parts;
+    uint32_t bytes, value_pitch, blocks, rows, parts;
     uint8_t index_type;
 };
 

@@ -2,6 +2,7 @@
 /* Whole rows of a table by one list of indices. */
 #include "index.h"
 
+#include "../frame/chain.h"
 #include "index_args.h"
 
 #include <string.h>
@@ -21,16 +22,46 @@ uint32_t op_index_row_blocks(int64_t bytes)
     return bytes % BLOCK_BYTES == 0 && bytes <= OP_INDEX_SLOT ? (uint32_t)(bytes / BLOCK_BYTES) : 0;
 }
 
-static struct op_index_rows_args begin_args(const struct op_tensor *index, int64_t limit,
-                                            uint32_t blocks)
+// Rows of any length that are worth a transfer each.
+static bool has_rows(int64_t bytes)
 {
+    return bytes >= BLOCK_BYTES && bytes <= OP_INDEX_SLOT;
+}
+
+// Whether rows of so many bytes are written as they are: the coupled core stores whole blocks.
+static bool writes_rows(const struct op_plan *plan, int64_t bytes)
+{
+    return bytes % BLOCK_BYTES == 0 || op_plan_chip(plan) == OP_ON_910B;
+}
+
+// A temporary like `like`, of two dimensions, whose rows begin at blocks.
+static leo_status temp_rows(struct op_plan *plan, enum op_type type, const int64_t *dim,
+                            struct op_tensor *rows)
+{
+    const int64_t lanes = BLOCK_BYTES / op_type_bytes(type),
+                  wide[] = {dim[0], (dim[1] + lanes - 1) / lanes * lanes};
+    leo_status status = op_plan_temp(plan, type, 2, wide, rows);
+    rows->dim[1] = dim[1];
+    return status;
+}
+
+static struct op_index_rows_args begin_args(const struct op_tensor *index,
+                                            const struct op_tensor *table,
+                                            const struct op_tensor *values)
+{
+    const unsigned unit = op_type_bytes(table->type);
     struct op_index_rows_args args;
     memset(&args, 0, sizeof(args));
+    args.table = table->addr;
+    args.pitch = (uint64_t)table->stride[0] * unit;
+    args.value = values->addr;
+    args.value_pitch = (uint32_t)values->stride[0] * unit;
     args.index = index->addr;
     args.index_type = (uint8_t)index->type;
     args.count = (uint64_t)op_tensor_count(index);
-    args.limit = limit;
-    args.blocks = blocks;
+    args.limit = table->dim[0];
+    args.bytes = (uint32_t)table->dim[1] * unit;
+    args.blocks = (args.bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
     args.skip = -1;
     return args;
 }
@@ -39,68 +70,89 @@ leo_status op_index_plan_get_rows(struct op_plan *plan, const struct op_tensor *
                                   const struct op_tensor *index, const struct op_tensor *out,
                                   bool *taken)
 {
-    const unsigned unit = op_type_bytes(table->type);
-    const uint32_t blocks = op_index_row_blocks(table->dim[1] * unit);
-    *taken = blocks > 0 && table->type == out->type && table->stride[1] == 1 && is_list(index) &&
-             op_tensor_is_dense(out);
+    const int64_t bytes = table->dim[1] * op_type_bytes(table->type),
+                  dim[] = {op_tensor_count(index), table->dim[1]};
+    *taken = has_rows(bytes) && table->type == out->type && table->stride[1] == 1 &&
+             is_list(index) && op_tensor_is_dense(out);
     if (!*taken) {
         return LEO_OK;
     }
-    struct op_tensor list;
+    struct op_tensor list, rows = op_view_shape(out, 2, dim);
+    const struct op_tensor to = rows;
+    const bool direct = writes_rows(plan, bytes);
     leo_status status = op_plan_dense(plan, index, index->type, &list);
+    if (status == LEO_OK && !direct) {
+        status = temp_rows(plan, out->type, dim, &rows);
+    }
     if (status != LEO_OK) {
         return status;
     }
-    struct op_index_rows_args args = begin_args(&list, table->dim[0], blocks);
-    args.table = table->addr;
-    args.pitch = (uint64_t)table->stride[0] * unit;
-    args.value = out->addr;
-    args.rows = OP_INDEX_SLOT / (blocks * BLOCK_BYTES);
+    struct op_index_rows_args args = begin_args(&list, table, &rows);
+    args.rows = OP_INDEX_SLOT / (args.blocks * BLOCK_BYTES);
     const struct op_share share = op_share_make(args.count, 1, 1, op_plan_vector_cores(plan));
     args.per_block = share.per_block;
-    return op_plan_launch(plan, "index_rows", "index_get_rows", share.blocks, &args, sizeof(args),
-                          3);
+    status =
+        op_plan_launch(plan, "index_rows", "index_get_rows", share.blocks, &args, sizeof(args), 3);
+    return status == LEO_OK && !direct ? op_plan_copy(plan, &to, &rows) : status;
 }
 
 leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *values,
-                                  const struct op_tensor *index, int64_t skip,
-                                  const struct op_tensor *sums, bool *taken)
+                                  const struct op_tensor *index, int64_t skip, const int64_t *dim,
+                                  struct op_tensor *sums, bool *taken)
 {
-    const uint32_t blocks = op_index_row_blocks(sums->dim[1] * 4);
+    const int64_t list_dim[] = {op_tensor_count(index), dim[1]};
     struct op_tensor dense, list;
-    *taken = blocks > 0 && is_list(index) && sums->dim[0] > 0;
+    *taken = has_rows(dim[1] * 4) && is_list(index) && dim[0] > 0;
     if (!*taken) {
         return LEO_OK;
     }
-    leo_status status = op_plan_dense(plan, values, OP_TYPE_F32, &dense);
+    leo_status status = temp_rows(plan, OP_TYPE_F32, dim, sums);
+    if (status == LEO_OK) {
+        status = op_plan_dense(plan, values, OP_TYPE_F32, &dense);
+    }
     if (status == LEO_OK) {
         status = op_plan_dense(plan, index, index->type, &list);
     }
     if (status != LEO_OK) {
         return status;
     }
-    struct op_index_rows_args args = begin_args(&list, sums->dim[0], blocks);
-    args.table = sums->addr;
-    args.pitch = (uint64_t)blocks * BLOCK_BYTES;
-    args.value = dense.addr;
+    dense = op_view_shape(&dense, 2, list_dim);
+    struct op_index_rows_args args = begin_args(&list, sums, &dense);
     args.skip = skip;
-    args.rows = sums->dim[0] < ROWS_MAX ? (uint32_t)sums->dim[0] : ROWS_MAX;
-    args.parts = (uint32_t)((sums->dim[0] + args.rows - 1) / args.rows);
+    args.rows = dim[0] < ROWS_MAX ? (uint32_t)dim[0] : ROWS_MAX;
+    args.parts = (uint32_t)((dim[0] + args.rows - 1) / args.rows);
     const struct op_share share =
-        op_share_make((uint64_t)blocks * args.parts, 1, 1, op_plan_vector_cores(plan));
+        op_share_make((uint64_t)args.blocks * args.parts, 1, 1, op_plan_vector_cores(plan));
     args.per_block = share.per_block;
     return op_plan_launch(plan, "index_rows", "index_add_rows", share.blocks, &args, sizeof(args),
                           3);
+}
+
+// Both with rows that begin at blocks, which the coupled core writes.
+static leo_status take_apart(struct op_plan *plan, const struct op_tensor *table,
+                             const struct op_tensor *values, struct op_tensor *table_rows,
+                             struct op_tensor *value_rows)
+{
+    leo_status status = temp_rows(plan, table->type, table->dim, table_rows);
+    if (status == LEO_OK) {
+        status = temp_rows(plan, values->type, values->dim, value_rows);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_copy(plan, table_rows, table);
+    }
+    return status == LEO_OK ? op_plan_copy(plan, value_rows, values) : status;
 }
 
 leo_status op_index_plan_put_rows(struct op_plan *plan, const struct op_tensor *values,
                                   const struct op_tensor *index, const struct op_tensor *table,
                                   bool *taken)
 {
-    const unsigned unit = op_type_bytes(table->type);
-    const uint32_t blocks = op_index_row_blocks(table->dim[1] * unit);
-    struct op_tensor dense, list;
-    *taken = blocks > 0 && values->type == table->type && table->stride[1] == 1 && is_list(index);
+    const int64_t bytes = table->dim[1] * op_type_bytes(table->type),
+                  dim[] = {op_tensor_count(index), table->dim[1]};
+    struct op_tensor dense, list, rows = *table;
+    const bool direct = writes_rows(plan, bytes);
+    *taken =
+        has_rows(bytes) && values->type == table->type && table->stride[1] == 1 && is_list(index);
     if (!*taken) {
         return LEO_OK;
     }
@@ -108,16 +160,20 @@ leo_status op_index_plan_put_rows(struct op_plan *plan, const struct op_tensor *
     if (status == LEO_OK) {
         status = op_plan_dense(plan, index, index->type, &list);
     }
+    dense = op_view_shape(&dense, 2, dim);
+    if (status == LEO_OK && !direct) {
+        const struct op_tensor plain = dense;
+        status = take_apart(plan, table, &plain, &rows, &dense);
+    }
     if (status != LEO_OK) {
         return status;
     }
-    struct op_index_rows_args args = begin_args(&list, table->dim[0], blocks);
-    args.table = table->addr;
-    args.pitch = (uint64_t)table->stride[0] * unit;
-    args.value = dense.addr;
-    const struct op_share share = op_share_make(blocks, 1, 1, op_plan_vector_cores(plan));
+    struct op_index_rows_args args = begin_args(&list, &rows, &dense);
+    args.bytes = direct ? args.bytes : args.blocks * BLOCK_BYTES;
+    const struct op_share share = op_share_make(args.blocks, 1, 1, op_plan_vector_cores(plan));
     args.per_block = share.per_block;
     args.rows = (uint32_t)(OP_INDEX_SLOT / (share.per_block * BLOCK_BYTES));
-    return op_plan_launch(plan, "index_rows", "index_put_rows", share.blocks, &args, sizeof(args),
-                          3);
+    status =
+        op_plan_launch(plan, "index_rows", "index_put_rows", share.blocks, &args, sizeof(args), 3);
+    return status == LEO_OK && !direct ? op_plan_copy(plan, table, &rows) : status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a table by one list of indices, as blocks of 32 bytes.
+ * Rows of a table by one list of indices, of 32 bytes or more.
  *
  * Flags, event = slot. V -> MTE2: slot free (index_add_rows); MTE3 -> MTE2: the same (others); MTE2
  * -> V and MTE2 -> MTE3: loaded; V -> MTE3 0 and MTE3 -> V 0: sums ready, stored.
@@ -27,6 +27,7 @@ __global__ __vector__ void index_get_rows(struct op_index_rows_args args)
     const struct op_index_rows_args copy = args, *t = &copy;
     const uint64_t begin = (uint64_t)get_block_idx() * t->per_block,
                    end = op_min64(begin + t->per_block, t->count);
+    const bool whole = t->bytes == t->blocks * BLOCK;
     uint32_t slot = 0;
     set_flag(PIPE_MTE3, PIPE_MTE2, 0);
     set_flag(PIPE_MTE3, PIPE_MTE2, 1);
@@ -34,14 +35,25 @@ __global__ __vector__ void index_get_rows(struct op_index_rows_args args)
         const uint32_t rows = (uint32_t)op_min64(t->rows, end - i), ub = slot * OP_INDEX_SLOT;
         wait_flag(PIPE_MTE3, PIPE_MTE2, slot);
         for (uint32_t r = 0; r < rows; r++) {
-            copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)(ub + r * t->blocks * BLOCK),
-                            (__gm__ void *)(t->table + (uint64_t)row_at(t, i + r) * t->pitch), 0, 1,
-                            (uint16_t)t->blocks, 0, 0);
+            const uint64_t from = t->table + (uint64_t)row_at(t, i + r) * t->pitch;
+            const uint32_t to = ub + r * t->blocks * BLOCK;
+            if (whole) {
+                copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)to, (__gm__ void *)from, 0, 1,
+                                (uint16_t)t->blocks, 0, 0);
+            } else {
+                op_load(to, from, t->bytes);
+            }
         }
         set_flag(PIPE_MTE2, PIPE_MTE3, slot);
         wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
-        copy_ubuf_to_gm((__gm__ void *)(t->value + i * t->blocks * BLOCK),
-                        (__ubuf__ void *)(uintptr_t)ub, 0, 1, (uint16_t)(rows * t->blocks), 0, 0);
+        if (t->value_pitch == t->blocks * BLOCK) {
+            copy_ubuf_to_gm((__gm__ void *)(t->value + i * t->value_pitch),
+                            (__ubuf__ void *)(uintptr_t)ub, 0, 1, (uint16_t)(rows * t->blocks), 0,
+                            0);
+        } else {
+            op_store_rows(t->value + i * t->value_pitch, ub, rows, t->bytes, t->value_pitch,
+                          t->blocks * BLOCK);
+        }
         set_flag(PIPE_MTE3, PIPE_MTE2, slot);
         i += rows;
     }
@@ -75,13 +87,14 @@ __global__ __vector__ void index_add_rows(struct op_index_rows_args args)
             vector_dup(op_ub_f32(sums + at * BLOCK), 0.0f,
                        (uint8_t)((op_min(rows - at, 255 * 8) + 7) / 8), 1, 1, 8, 8);
         }
-        set_vector_mask(0, 0xff);
+        const uint32_t bytes = (uint32_t)op_min64(BLOCK, t->bytes - column);
+        set_vector_mask(0, (1ull << bytes / 4) - 1);
         for (uint64_t i = 0; i < t->count; slot ^= 1) {
             const uint32_t values = (uint32_t)op_min64(OP_INDEX_SLOT / BLOCK, t->count - i),
                            ub = slot * OP_INDEX_SLOT;
             wait_flag(PIPE_V, PIPE_MTE2, slot);
-            op_load_rows(ub, t->value + i * t->blocks * BLOCK + column, values, BLOCK,
-                         (uint64_t)t->blocks * BLOCK, BLOCK);
+            op_load_rows(ub, t->value + i * t->value_pitch + column, values, bytes, t->value_pitch,
+                         BLOCK);
             set_flag(PIPE_MTE2, PIPE_V, slot);
             wait_flag(PIPE_MTE2, PIPE_V, slot);
             for (uint32_t r = 0; r < values; r++) {
@@ -116,23 +129,28 @@ __global__ __vector__ void index_put_rows(struct op_index_rows_args args)
 {
     const struct op_index_rows_args copy = args, *t = &copy;
     const uint64_t first = (uint64_t)get_block_idx() * t->per_block;
-    const uint32_t blocks = (uint32_t)op_min64(t->per_block, t->blocks - first);
+    const uint32_t blocks = (uint32_t)op_min64(t->per_block, t->blocks - first),
+                   bytes = (uint32_t)op_min64(blocks * BLOCK, t->bytes - first * BLOCK);
     uint32_t slot = 0;
     set_flag(PIPE_MTE3, PIPE_MTE2, 0);
     set_flag(PIPE_MTE3, PIPE_MTE2, 1);
     for (uint64_t i = 0; i < t->count; slot ^= 1) {
         const uint32_t rows = (uint32_t)op_min64(t->rows, t->count - i), ub = slot * OP_INDEX_SLOT;
         wait_flag(PIPE_MTE3, PIPE_MTE2, slot);
-        op_load_rows(ub, t->value + (i * t->blocks + first) * BLOCK, rows, blocks * BLOCK,
-                     (uint64_t)t->blocks * BLOCK, blocks * BLOCK);
+        op_load_rows(ub, t->value + i * t->value_pitch + first * BLOCK, rows, bytes, t->value_pitch,
+                     blocks * BLOCK);
         set_flag(PIPE_MTE2, PIPE_MTE3, slot);
         wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
         for (uint32_t r = 0; r < rows; r++) {
             pipe_barrier(PIPE_MTE3); // stores of the same row stay in their order
-            copy_ubuf_to_gm(
-                (__gm__ void *)(t->table + (uint64_t)row_at(t, i + r) * t->pitch + first * BLOCK),
-                (__ubuf__ void *)(uintptr_t)(ub + r * blocks * BLOCK), 0, 1, (uint16_t)blocks, 0,
-                0);
+            const uint64_t to = t->table + (uint64_t)row_at(t, i + r) * t->pitch + first * BLOCK;
+            const uint32_t from = ub + r * blocks * BLOCK;
+            if (bytes == blocks * BLOCK) {
+                copy_ubuf_to_gm((__gm__ void *)to, (__ubuf__ void *)(uintptr_t)from, 0, 1,
+                                (uint16_t)blocks, 0, 0);
+            } else {
+                op_store(to, from, bytes);
+            }
         }
         set_flag(PIPE_MTE3, PIPE_MTE2, slot);
         i += rows;

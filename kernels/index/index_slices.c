@@ -54,10 +54,8 @@ leo_status op_index_change_rows(const struct op_call *call, const struct op_tens
     if (!*taken) {
         return LEO_OK;
     }
-    leo_status status = op_plan_temp(call->plan, OP_TYPE_F32, 2, rows.dim, &sums);
-    if (status == LEO_OK) {
-        status = op_index_plan_add_rows(call->plan, values, index, -1, &sums, taken);
-    }
+    leo_status status =
+        op_index_plan_add_rows(call->plan, values, index, -1, rows.dim, &sums, taken);
     if (status != LEO_OK || !*taken) {
         return status;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embedding and its gradient: rows that are whole blocks and rows that are not, tables in several
- * parts, repeated and padding indices. Numbers are multiples of 1/8, whose sums are exact. */
+/* Embedding and its gradient, rows put and added by a list: rows that are whole blocks and rows
+ * that are not, tables in several parts, repeated and padding indices. Numbers are multiples of
+ * 1/8, whose sums are exact. */
 #include "rig.h"
 
 #include <stdio.h>
@@ -73,13 +74,69 @@ static void run_embedding(int64_t rows, int64_t columns, int64_t count, enum op_
     }
 }
 
+static void free_all(struct rig_tensor *tensors, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        rig_tensor_free(&tensors[i]);
+    }
+}
+
+/* Rows of a table, repeated ones too, put and added: the last one put stays. */
+static void run_changes(int64_t rows, int64_t columns, int64_t count, enum op_type type)
+{
+    const int64_t table_dim[] = {rows, columns}, list[] = {count}, value_dim[] = {count, columns};
+    struct rig_tensor all[] = {make(type, 2, table_dim, RIG_DENSE, 1, 17),
+                               make(OP_TYPE_I64, 1, list, RIG_DENSE, 2, (uint64_t)rows - 1),
+                               make(type, 2, value_dim, RIG_DENSE, 3, 17),
+                               make(type, 2, table_dim, RIG_DENSE, 4, 17)};
+    struct rig_tensor *table = &all[0], *index = &all[1], *values = &all[2], *out = &all[3];
+    double *put = calloc((size_t)(rows * columns), sizeof(double)),
+           *sum = calloc((size_t)(rows * columns), sizeof(double));
+    for (int64_t i = 0; i < rows * columns; i++) {
+        put[i] = sum[i] = at(table, i);
+    }
+    for (int64_t i = 0; i < count * columns; i++) {
+        const int64_t place = (int64_t)at(index, i / columns) * columns + i % columns;
+        put[place] = at(values, i);
+        sum[place] += 2 * at(values, i);
+    }
+    const double two = 2;
+    aclScalar *alpha = aclCreateScalar((void *)(uintptr_t)&two, ACL_DOUBLE);
+    const union op_test_arg add[] = {{.tensor = table->acl}, {.integer = 0},
+                                     {.tensor = index->acl}, {.tensor = values->acl},
+                                     {.scalar = alpha},      {.tensor = out->acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("IndexAdd"), add, true), 0);
+    expect(out, sum, "IndexAdd");
+    const union op_test_arg copy[] = {
+        {.tensor = table->acl}, {.integer = 0}, {.tensor = index->acl}, {.tensor = values->acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("InplaceIndexCopy"), copy, true), 0);
+    expect(table, put, "InplaceIndexCopy");
+    aclDestroyScalar(alpha);
+    free(put);
+    free(sum);
+    free_all(all, 4);
+}
+
+static void rows_put_and_added(void)
+{
+    static const int64_t columns[] = {8, 9, 16, 33, 77, 1023};
+    static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
+    for (unsigned i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        for (unsigned t = 0; t < (rig_chip() == 0 ? 2u : 3u); t++) {
+            run_changes(7, columns[i], 20, types[t]);
+        }
+    }
+}
+
 static void rows_and_their_gradients(void)
 {
     static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
     for (unsigned t = 0; t < (rig_chip() == 0 ? 2u : 3u); t++) {
         run_embedding(9, 16, 40, types[t], OP_TYPE_I64, -1, RIG_DENSE);
         run_embedding(9, 48, 40, types[t], OP_TYPE_I32, 3, RIG_PERMUTED);
-        run_embedding(9, 13, 40, types[t], OP_TYPE_I64, 3, RIG_DENSE); // element by element
+        run_embedding(9, 3, 40, types[t], OP_TYPE_I64, 3, RIG_DENSE); // element by element
+        run_embedding(9, 19, 40, types[t], OP_TYPE_I64, 3, RIG_DENSE);
+        run_embedding(9, 333, 40, types[t], OP_TYPE_I32, -1, RIG_SLICED);
         run_embedding(9, 16, 40, types[t], OP_TYPE_I64, -1, RIG_SLICED);
     }
     run_embedding(4050, 16, 1100, OP_TYPE_F32, OP_TYPE_I64, 7, RIG_DENSE); // two parts, two slots
@@ -88,7 +145,9 @@ static void rows_and_their_gradients(void)
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
-        {"embedding_rows_and_their_gradients", rows_and_their_gradients}};
+        {"embedding_rows_and_their_gradients", rows_and_their_gradients},
+        {"rows_put_and_added", rows_put_and_added},
+    };
     rig_open();
     const int code =
         leo_test_main("aclnn_embedding", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
