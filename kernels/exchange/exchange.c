@@ -23,9 +23,12 @@ leo_status op_group_of(const struct op_call *call, const char *name, struct op_g
     if (!group->name || strlen(group->name) >= GROUP_BYTES) {
         return op_call_fail(call, LEO_ERR_INVALID_ARG, "%s must be the name of a group", name);
     }
-    return exchanges ? exchanges->place(op_plan_device(call->plan), group->name, &group->rank,
-                                        &group->ranks)
-                     : LEO_ERR_STATE;
+    if (!exchanges || exchanges->place(op_plan_device(call->plan), group->name, &group->rank,
+                                       &group->ranks) != LEO_OK) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG, "%s %s: %s", name, group->name,
+                            leo_rt_last_error());
+    }
+    return LEO_OK;
 }
 
 static leo_status put(const struct op_host_run *run, const void *step)
