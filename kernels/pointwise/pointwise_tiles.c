@@ -11,18 +11,31 @@
 #include <stddef.h>
 #include <string.h>
 
+// Integers that take the low bits of a number.
+static bool has_low_bits(enum op_type type)
+{
+    return type == OP_TYPE_I8 || type == OP_TYPE_U8 || type == OP_TYPE_I16;
+}
+
 static bool is_narrow(enum op_type type)
 {
     return op_type_bytes(type) == 1;
+}
+
+// One more than the last place of a kind.
+static int64_t places(const struct op_tensor *out, unsigned var)
+{
+    return var == OP_VAR_INDEX ? op_tensor_count(out)
+           : var == OP_VAR_ROW ? (out->rank > 1 ? out->dim[out->rank - 2] : 1)
+                               : (out->rank > 0 ? out->dim[out->rank - 1] : 1);
 }
 
 // Where the element is: a sum of a ramp, exact in f32 up to 2^24.
 static void add_place(struct op_list *list, unsigned var, unsigned value)
 {
     struct op_tile_args *args = list->args;
-    const struct op_tensor *out = &list->work->out;
     const unsigned at = args->ins++;
-    if (at >= OP_TILE_INS || op_tensor_count(out) > 1 << 24) {
+    if (at >= OP_TILE_INS || places(&list->work->out, list->work->op->var[var]) > 1 << 24) {
         list->failed = true;
         return;
     }
@@ -107,6 +120,50 @@ static void widen_inputs(struct op_list *list)
     }
 }
 
+static unsigned word_fill(struct op_list *list, int32_t word)
+{
+    float bits;
+    memcpy(&bits, &word, sizeof(bits));
+    return op_list_fill(list, bits);
+}
+
+static unsigned add_tile(struct op_list *list, unsigned code, unsigned a, unsigned b)
+{
+    const unsigned d = op_list_value(list, OP_LIST_TILE);
+    op_list_add(list, code, d, a, b, 0);
+    return d;
+}
+
+// `number` where result is at the limit or beyond, as `code` says, else `otherwise`.
+static unsigned select_number(struct op_list *list, unsigned code, unsigned result, float limit,
+                              unsigned otherwise, float number)
+{
+    const unsigned mask = op_list_value(list, OP_LIST_MASK),
+                   constant = op_list_value(list, OP_LIST_NUMBER),
+                   d = op_list_value(list, OP_LIST_TILE);
+    list->value[constant].number = number;
+    op_list_add(list, code, mask, result, op_list_number(list, limit), 0);
+    op_list_add(list, OP_TILE_SELECT, d, mask, op_list_tile(list, constant), otherwise);
+    return d;
+}
+
+// A result for an integer of 8 or 16 bits: the low bits of its whole part in 64 bits, as the scalar
+// unit stores it. From 2^31 on they are 0, from 2^63 on all ones.
+static unsigned low_bits(struct op_list *list, unsigned result, enum op_type type)
+{
+    const int32_t all = (int32_t)((1u << 8 * op_type_bytes(type)) - 1),
+                  half = type == OP_TYPE_U8 ? 0 : all / 2 + 1;
+    unsigned inside = select_number(list, OP_TILE_GES, result, 0x1p31f, result, 0);
+    inside = select_number(list, OP_TILE_GES, result, 0x1p63f, inside, -1);
+    unsigned word = add_tile(list, OP_TILE_NARROW, inside, OP_TYPE_I32);
+    if (half) { // so that both signs are in a row
+        word = add_tile(list, OP_TILE_WORD_ADD, word, word_fill(list, half));
+    }
+    word = add_tile(list, OP_TILE_WORD_AND, word, word_fill(list, all));
+    const unsigned low = add_tile(list, OP_TILE_TO_FLOAT, word, 0);
+    return half ? add_tile(list, OP_TILE_ADDS, low, op_list_number(list, (float)-half)) : low;
+}
+
 // The result in the type of the output.
 static void add_output(struct op_list *list, unsigned result)
 {
@@ -128,6 +185,8 @@ static void add_output(struct op_list *list, unsigned result)
         op_list_add(list, OP_TILE_SELECT, bit, mask, op_list_tile(list, one),
                     op_list_tile(list, zero));
         result = bit;
+    } else if (has_low_bits(type)) {
+        result = low_bits(list, result, type);
     }
     args->out_slot = op_list_slot(list, args->out_bytes, true);
     const unsigned out = op_list_value(list, OP_LIST_TILE);
@@ -144,15 +203,12 @@ static void add_output(struct op_list *list, unsigned result)
     }
 }
 
-static bool can_store(enum op_type type, unsigned chip)
+// Types that tiles of f32 are loaded from and stored as.
+static bool in_floats(enum op_type type, unsigned chip)
 {
     return type == OP_TYPE_F32 || type == OP_TYPE_F16 || type == OP_TYPE_I32 ||
-           type == OP_TYPE_BOOL || (type == OP_TYPE_BF16 && chip == OP_ON_910B);
-}
-
-static bool can_load(enum op_type type, unsigned chip)
-{
-    return can_store(type, chip) || type == OP_TYPE_I8 || type == OP_TYPE_U8;
+           type == OP_TYPE_BOOL || type == OP_TYPE_I8 || type == OP_TYPE_U8 ||
+           ((type == OP_TYPE_BF16 || type == OP_TYPE_I16) && chip == OP_ON_910B);
 }
 
 static bool is_integer(enum op_type type, unsigned chip)
@@ -165,13 +221,16 @@ bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats)
 {
     const unsigned chip = op_plan_chip(work->call->plan);
     const enum op_type out = work->out.type;
-    bool good = work->op->tile && (can_store(out, chip) || (!floats && is_integer(out, chip)));
+    bool good = work->op->tile && (in_floats(out, chip) || (!floats && is_integer(out, chip))),
+         of_floats = false;
     for (unsigned i = 0; i < work->op->var_count; i++) {
         const enum op_type type = work->tensors[i].type;
         good = good &&
-               (!work->is_tensor[i] || (floats ? can_load(type, chip) : is_integer(type, chip)));
+               (!work->is_tensor[i] || (floats ? in_floats(type, chip) : is_integer(type, chip)));
+        of_floats = of_floats || (work->is_tensor[i] && type <= OP_TYPE_BF16);
     }
-    return good;
+    // Low bits of functions of narrow integers differ in what rounding leaves open.
+    return good && (!floats || of_floats || !has_low_bits(out));
 }
 
 enum {

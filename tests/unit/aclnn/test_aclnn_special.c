@@ -381,12 +381,50 @@ static void integers_wrap_before_they_are_converted(void)
     CU_ASSERT_EQUAL(aclDestroyScalar(alpha), 0);
 }
 
+// The whole part of a float in 64 bits, of which narrower types take the low ones.
+static int64_t whole_part(double x)
+{
+    return isnan(x) ? 0 : x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+
+// Few elements go by the scalar unit, many by the vector unit: both take the low bits.
+static void narrow_integers_take_low_bits(void)
+{
+    static const enum op_type types[] = {OP_TYPE_I8, OP_TYPE_U8, OP_TYPE_I16};
+    static const float numbers[] = {
+        0,           -0.75f,     0.99f,     -1,       127,       128,     -128.5f,
+        -129,        255.5f,     256,       32767,    -32769,    65535,   1e6f,
+        -123456.7f,  2147483520, 0x1p31f,   -0x1p31f, 0x1.8p40f, 0x1p63f, -0x1p63f,
+        -0x1.8p100f, INFINITY,   -INFINITY, NAN,      3};
+    enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+    for (unsigned k = 0; k < 6; k++) {
+        const enum op_type type = types[k / 2];
+        const int64_t count = k % 2 ? 5000 : NUMBERS;
+        struct rig_tensor x = rig_tensor_make(OP_TYPE_F32, 1, &count, RIG_DENSE, 1),
+                          y = rig_tensor_make(type, 1, &count, RIG_DENSE, 2);
+        for (int64_t i = 0; i < count; i++) {
+            rig_put_d(rig_tensor_at(&x, i), OP_TYPE_F32, numbers[i % NUMBERS]);
+        }
+        rig_tensor_put(&x);
+        const union op_test_arg args[] = {{.tensor = y.acl}, {.tensor = x.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("InplaceCopy"), args, true), 0);
+        rig_tensor_take(&y);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t want = wrap(whole_part(numbers[i % NUMBERS]), type);
+            CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&y, i), type), want);
+        }
+        rig_tensor_free(&x);
+        rig_tensor_free(&y);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"special_signs_of_nan_are_seen", signs_of_nan_are_seen},
         {"special_integers_wrap_before_they_are_converted",
          integers_wrap_before_they_are_converted},
+        {"special_narrow_integers_take_low_bits", narrow_integers_take_low_bits},
         {"special_lines_have_their_references", lines_have_their_references},
     };
     rig_open();
