@@ -10,6 +10,8 @@
  */
 uint32_t op_index_row_blocks(int64_t bytes);
 
+/** Whether the list is long enough for passes over all of the table. */
+bool op_index_is_worth_table(const struct op_tensor *index, const struct op_tensor *table);
 /** out[i] = table[index[i]]; table has two dimensions. */
 LEO_MUST_CHECK leo_status op_index_plan_get_rows(struct op_plan *plan,
                                                  const struct op_tensor *table,

@@ -9,7 +9,8 @@
 
 enum {
     BLOCK_BYTES = 32,
-    ROWS_MAX = 4032, /* of a table in UB: 126 KiB beside two slots; copies take 4095 */
+    ROWS_MAX = 4032,   /* of a table in UB: 126 KiB beside two slots; copies take 4095 */
+    LEAST_SHARE = 128, /* [A] of a table's rows, one in so many is changed if all of it is moved */
 };
 
 static bool is_list(const struct op_tensor *index)
@@ -26,6 +27,11 @@ uint32_t op_index_row_blocks(int64_t bytes)
 static bool has_rows(int64_t bytes)
 {
     return bytes >= BLOCK_BYTES && bytes <= OP_INDEX_SLOT;
+}
+
+bool op_index_is_worth_table(const struct op_tensor *index, const struct op_tensor *table)
+{
+    return op_tensor_count(index) * LEAST_SHARE >= table->dim[0];
 }
 
 // Whether rows of so many bytes are written as they are: the coupled core stores whole blocks.

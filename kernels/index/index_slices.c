@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-enum {
-    LEAST_SHARE = 8
-}; // [A] of a table's rows, one in so many is changed if rows are moved whole
-
 // A table of which whole rows are taken: its first dimension against all others, which lie without
 // gaps. False: they do not.
 static bool view_rows(const struct op_tensor *table, struct op_tensor *rows)
@@ -43,14 +39,12 @@ leo_status op_index_change_rows(const struct op_call *call, const struct op_tens
 {
     const struct op_scalar factor = op_scalar_real(alpha);
     struct op_tensor rows, sums;
-    *taken = view_rows(table, &rows) && op_tensor_count(index) * LEAST_SHARE >= table->dim[0];
-    if (!*taken) {
-        return LEO_OK;
-    }
-    if (!add) {
+    *taken = view_rows(table, &rows);
+    if (*taken && !add) {
         return op_index_plan_put_rows(call->plan, values, index, &rows, taken);
     }
-    *taken = table->type <= OP_TYPE_BF16 && values->type == table->type;
+    *taken = *taken && op_index_is_worth_table(index, &rows) && table->type <= OP_TYPE_BF16 &&
+             values->type == table->type;
     if (!*taken) {
         return LEO_OK;
     }
