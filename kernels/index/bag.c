@@ -97,32 +97,37 @@ static leo_status plan_bag(const struct op_call *call)
     return chain.status;
 }
 
+// Rows that come again are scaled again from what they were: to the same.
 static leo_status plan_renorm(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "selfRef"),
                            *indices = op_call_tensor(call, "indices");
+    const int64_t count = op_tensor_count(indices), columns[] = {1};
+    const struct op_ints last = {columns, 1};
+    const struct op_scalar power = op_scalar_real(op_call_real(call, "normType"));
     if (self->rank != 2) {
         return op_call_fail(call, LEO_ERR_SHAPE, "selfRef has shape %s: it must be a table",
                             op_tensor_shape_text(self).text);
     }
+    if (count == 0 || op_tensor_count(self) == 0) {
+        return LEO_OK;
+    }
     struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor table = op_chain_dense(&chain, self->type, self);
-    const struct op_bag_args args = {
-        .weight = table.addr,
-        .indices = op_chain_dense(&chain, OP_TYPE_I64, indices).addr,
-        .count = (uint64_t)op_tensor_count(indices),
-        .columns = (uint64_t)self->dim[1],
-        .rows = (uint64_t)self->dim[0],
-        .most = op_call_real(call, "maxNorm"),
-        .power = op_call_real(call, "normType"),
-        .type = (uint8_t)self->type,
-    };
-    if (chain.status == LEO_OK && args.count) {
-        chain.status = launch(call, "bag_renorm", 1, &args);
-    }
-    if (table.addr != self->addr) {
-        op_chain_copy(&chain, self, &table);
-    }
+    const int64_t dim[] = {count, self->dim[1]}, each[] = {count, 1};
+    const struct op_tensor given = op_chain_dense(&chain, indices->type, indices),
+                           list = op_view_shape(&given, 1, &count),
+                           rows = op_chain_temp(&chain, self->type, 2, dim),
+                           norms = op_chain_temp(&chain, OP_TYPE_F32, 2, each);
+    OP_CHAIN_CALL(&chain, "IndexSelect", op_value_tensor(self), op_value_int(0),
+                  op_value_tensor(&list), op_value_tensor(&rows));
+    const struct op_tensor wide = op_chain_dense(&chain, OP_TYPE_F32, &rows);
+    OP_CHAIN_CALL(&chain, "LinalgVectorNorm", op_value_tensor(&wide), op_value_scalar(&power),
+                  op_value_ints(&last), op_value_int(1), op_value_type(OP_TYPE_F32),
+                  op_value_tensor(&norms));
+    OP_CHAIN_CALL(&chain, "LimitNorm", op_value_tensor(&wide), op_value_tensor(&norms),
+                  op_value_real(op_call_real(call, "maxNorm")), op_value_tensor(&rows));
+    OP_CHAIN_CALL(&chain, "InplaceIndexCopy", op_value_tensor(self), op_value_int(0),
+                  op_value_tensor(&list), op_value_tensor(&rows));
     return chain.status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bags of embeddings and limits of their norms, on the scalar unit. */
+/* Bags of embeddings, on the scalar unit. */
 #include "../device/element.h"
 #include "bag_args.h"
 
@@ -90,36 +90,6 @@ __global__ __vector__ void bag_describe(struct op_bag_args args)
             int64_t which;
             (void)entry(&a, range, column, &which);
             ((__gm__ int64_t *)a.max_indices)[bag * a.columns + column] = which;
-        }
-    }
-    op_flush();
-}
-
-/* By one block, one index after the other: a row that comes again has its norm already. */
-__global__ __vector__ void bag_renorm(struct op_bag_args args)
-{
-    const struct op_bag_args a = args;
-    for (uint64_t i = 0; i < a.count; i++) {
-        const int64_t row = index_at(&a, i);
-        double norm = 0;
-        for (uint64_t c = 0; c < a.columns; c++) {
-            const double x = fabs(element(&a, row, c));
-            if (a.power == INFINITY) {
-                norm = x > norm ? x : norm;
-            } else {
-                norm += a.power == 2 ? x * x : a.power == 1 ? x : pow(x, a.power);
-            }
-        }
-        norm = a.power == 2                          ? sqrt(norm)
-               : a.power == 1 || a.power == INFINITY ? norm
-                                                     : pow(norm, 1 / a.power);
-        if (!(norm > a.most)) {
-            continue;
-        }
-        const double scale = a.most / (norm + 1e-7);
-        for (uint64_t c = 0; c < a.columns; c++) {
-            op_put_d(a.weight + ((uint64_t)row * a.columns + c) * op_bytes_of(a.type), a.type,
-                     element(&a, row, c) * scale);
         }
     }
     op_flush();

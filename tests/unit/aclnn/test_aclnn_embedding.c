@@ -4,6 +4,7 @@
  * 1/8, whose sums are exact. */
 #include "rig.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -128,6 +129,41 @@ static void rows_put_and_added(void)
     }
 }
 
+/* Rows named once or more are scaled to a norm of 2 at most; others stay. */
+static void norms_are_limited(void)
+{
+    const int64_t dim[] = {9, 40}, list[] = {2, 4};
+    struct rig_tensor all[] = {make(OP_TYPE_F32, 2, dim, RIG_DENSE, 1, 17),
+                               make(OP_TYPE_I64, 2, list, RIG_DENSE, 2, 6)};
+    struct rig_tensor *table = &all[0], *index = &all[1];
+    double want[9 * 40];
+    for (int64_t i = 0; i < 9 * 40; i++) {
+        if (i < 40) { // a row whose norm is small enough
+            rig_put_d(rig_tensor_at(table, i), OP_TYPE_F32, 0.125);
+        }
+        want[i] = at(table, i);
+    }
+    rig_tensor_put(table);
+    for (int64_t i = 0; i < 8; i++) {
+        const int64_t row = (int64_t)at(index, i) * 40;
+        double squares = 0;
+        for (int64_t k = row; k < row + 40; k++) {
+            squares += at(table, k) * at(table, k);
+        }
+        for (int64_t k = row; k < row + 40 && squares > 4; k++) {
+            want[k] = at(table, k) * 2 / (sqrt(squares) + 1e-7);
+        }
+    }
+    const union op_test_arg args[] = {
+        {.tensor = table->acl}, {.tensor = index->acl}, {.real = 2}, {.real = 2}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("EmbeddingRenorm"), args, true), 0);
+    rig_tensor_take(table);
+    for (int64_t i = 0; i < 9 * 40; i++) {
+        CU_ASSERT_DOUBLE_EQUAL(at(table, i), want[i], 1e-6);
+    }
+    free_all(all, 2);
+}
+
 static void rows_and_their_gradients(void)
 {
     static const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16, OP_TYPE_BF16};
@@ -147,6 +183,7 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"embedding_rows_and_their_gradients", rows_and_their_gradients},
         {"rows_put_and_added", rows_put_and_added},
+        {"norms_are_limited", norms_are_limited},
     };
     rig_open();
     const int code =
