@@ -4,6 +4,7 @@
 
 #include "distance_args.h"
 
+#include <math.h>
 #include <string.h>
 
 // Elements of all dimensions but the last `inner`.
@@ -31,6 +32,79 @@ static leo_status measure(struct op_chain *chain, struct op_distance_args *args,
     return chain->status;
 }
 
+// The order: adapters write -1 for infinity.
+static double order_of(const struct op_call *call)
+{
+    const double p = op_call_real(call, "p");
+    return p == -1 ? INFINITY : p;
+}
+
+enum {
+    PARTS_MAX = 256,         /* of rows whose differences stand in memory at a time */
+    DIFFERENCES = 1 << 24,   /* [A] of a part, in f32 */
+    LEAST_DIFFERENCES = 4096 /* [A] fewer are left to the scalar unit */
+};
+
+/* Rows `a` [.., rows, 1, columns] and `b` [.., 1, other rows, columns], some of a's at a time. */
+struct differences {
+    struct op_tensor a, b;
+    unsigned rows; /* the dimension of a's rows */
+    int64_t each;  /* rows of a part */
+};
+
+// False: too few or too many, a type that is not exact in f32, or an order without tiles.
+static bool find_parts(const struct op_tensor *a, const struct op_tensor *b, double p,
+                       struct differences *d)
+{
+    d->rows = a->rank - 2;
+    d->a = op_view_insert(a, a->rank - 1);
+    d->b = op_view_insert(b, b->rank - 2);
+    const int64_t rows = a->dim[a->rank - 2],
+                  a_row = rows ? op_tensor_count(a) / rows * b->dim[b->rank - 2] : 0,
+                  most = a_row ? DIFFERENCES / a_row : 0;
+    d->each = most < rows ? most : rows;
+    return (a->type == OP_TYPE_F32 || a->type == OP_TYPE_F16) && a->rank < OP_RANK_MAX &&
+           (p == 1 || p == 2 || p == INFINITY) && a_row * rows >= LEAST_DIFFERENCES &&
+           d->each > 0 && (rows + d->each - 1) / d->each <= PARTS_MAX;
+}
+
+// a - b of rows [begin, begin + count) of a, in f32.
+static struct op_tensor subtract(struct op_chain *chain, const struct differences *d, int64_t begin,
+                                 int64_t count)
+{
+    const struct op_scalar one = op_scalar_int(1);
+    const struct op_tensor some = op_view_slice(&d->a, d->rows, begin, count);
+    int64_t dim[OP_RANK_MAX];
+    memcpy(dim, some.dim, sizeof(dim));
+    dim[d->rows + 1] = d->b.dim[d->rows + 1];
+    const struct op_tensor out = op_chain_temp(chain, OP_TYPE_F32, some.rank, dim);
+    OP_CHAIN_CALL(chain, "Sub", op_value_tensor(&some), op_value_tensor(&d->b),
+                  op_value_scalar(&one), op_value_tensor(&out));
+    return out;
+}
+
+static leo_status plan_all_by_tiles(const struct op_call *call, const struct differences *d)
+{
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor *out = op_call_tensor(call, "out"),
+                           made = op_chain_temp_like(&chain, OP_TYPE_F32, out);
+    const struct op_scalar power = op_scalar_real(order_of(call));
+    const int64_t rows = out->dim[d->rows], columns[] = {(int64_t)d->rows + 2};
+    const struct op_ints last = {columns, 1};
+    for (int64_t at = 0; at < rows; at += d->each) {
+        const int64_t count = rows - at < d->each ? rows - at : d->each;
+        const uint64_t mark = op_plan_temp_mark(call->plan);
+        const struct op_tensor some = subtract(&chain, d, at, count),
+                               norms = op_view_slice(&made, d->rows, at, count);
+        OP_CHAIN_CALL(&chain, "LinalgVectorNorm", op_value_tensor(&some), op_value_scalar(&power),
+                      op_value_ints(&last), op_value_int(0), op_value_type(OP_TYPE_F32),
+                      op_value_tensor(&norms));
+        op_plan_temp_release(call->plan, mark);
+    }
+    op_chain_copy(&chain, out, &made);
+    return chain.status;
+}
+
 static leo_status plan_all(const struct op_call *call)
 {
     const struct op_tensor *x1 = op_call_tensor(call, "x1"), *x2 = op_call_tensor(call, "x2"),
@@ -50,14 +124,18 @@ static leo_status plan_all(const struct op_call *call)
                x1->dim[x1->rank - 2] == shape1[rank - 2] &&
                x2->dim[x2->rank - 2] == shape2[rank - 2];
     }
-    if (!fits || !(op_call_real(call, "p") >= 0)) {
+    if (!fits || !(order_of(call) >= 0)) {
         return op_call_fail(
             call, LEO_ERR_SHAPE, "x1 %s%s, x2 %s%s and out of shape %s with p = %g do not fit",
             op_type_name(x1->type), op_tensor_shape_text(x1).text, op_type_name(x2->type),
-            op_tensor_shape_text(x2).text, op_tensor_shape_text(out).text, op_call_real(call, "p"));
+            op_tensor_shape_text(x2).text, op_tensor_shape_text(out).text, order_of(call));
     }
     if (op_tensor_count(out) == 0) {
         return LEO_OK;
+    }
+    struct differences differences;
+    if (find_parts(&a, &b, order_of(call), &differences)) {
+        return plan_all_by_tiles(call, &differences);
     }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor made = op_chain_temp_like(&chain, x1->type, out);
@@ -69,7 +147,7 @@ static leo_status plan_all(const struct op_call *call)
         .a_rows = (uint64_t)out->dim[rank - 2],
         .b_rows = (uint64_t)out->dim[rank - 1],
         .columns = (uint64_t)shape1[rank - 1],
-        .p = op_call_real(call, "p"),
+        .p = order_of(call),
         .type = (uint8_t)x1->type,
     };
     return measure(&chain, &args, out, &made);
@@ -79,7 +157,7 @@ static leo_status plan_pairs(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
     const double p =
-        op_call_has(call, "p") ? op_call_real(call, "p") : op_call_scalar(call, "pScalar")->real;
+        op_call_has(call, "p") ? order_of(call) : op_call_scalar(call, "pScalar")->real;
     const int64_t rows = self->rank == 2 ? self->dim[0] : 0, count = rows * (rows - 1) / 2;
     if (self->rank != 2 || !(p >= 0)) {
         return op_call_fail(call, LEO_ERR_SHAPE, "self has shape %s (p = %g): it must be a matrix",
@@ -134,7 +212,7 @@ static leo_status plan_shared_gradient(const struct op_call *call, const struct 
         made = op_chain_temp_like(&chain, out->type, a);
     }
     OP_CHAIN_CALL(&chain, "CdistBackward", op_value_tensor(g), op_value_tensor(a),
-                  op_value_tensor(b), op_value_tensor(d), op_value_real(op_call_real(call, "p")),
+                  op_value_tensor(b), op_value_tensor(d), op_value_real(order_of(call)),
                   op_value_tensor(&made));
     if (over.count) {
         OP_CHAIN_CALL(&chain, "ReduceSum", op_value_tensor(&made), op_value_ints(&over),
@@ -166,6 +244,33 @@ static leo_status plan_repeated_gradient(const struct op_call *call)
     return plan_shared_gradient(call, &g, &a, &b, &d);
 }
 
+static leo_status plan_gradient_by_tiles(const struct op_call *call, const struct differences *d)
+{
+    const double p = order_of(call);
+    const char *slope = p == 1 ? "DistanceSign" : p == 2 ? "DistanceSlope" : "DistanceLargest";
+    const unsigned at_last = d->rows + 2;
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor *out = op_call_tensor(call, "out"),
+                           made = op_chain_temp_like(&chain, OP_TYPE_F32, out),
+                           distance = op_view_insert(op_call_tensor(call, "cdist"), at_last),
+                           grad = op_view_insert(op_call_tensor(call, "grad"), at_last);
+    const int64_t rows = out->dim[d->rows];
+    for (int64_t at = 0; at < rows; at += d->each) {
+        const int64_t count = rows - at < d->each ? rows - at : d->each;
+        const uint64_t mark = op_plan_temp_mark(call->plan);
+        const struct op_tensor some = subtract(&chain, d, at, count),
+                               far = op_view_slice(&distance, d->rows, at, count),
+                               g = op_view_slice(&grad, d->rows, at, count),
+                               sums = op_view_slice(&made, d->rows, at, count);
+        OP_CHAIN_CALL(&chain, slope, op_value_tensor(&some), op_value_tensor(&far),
+                      op_value_tensor(&g), op_value_tensor(&some));
+        op_chain_sum(&chain, &some, d->rows + 1, &sums);
+        op_plan_temp_release(call->plan, mark);
+    }
+    op_chain_copy(&chain, out, &made);
+    return chain.status;
+}
+
 static leo_status plan_gradient(const struct op_call *call)
 {
     if (op_call_tensor(call, "x1")->rank > op_call_tensor(call, "out")->rank) {
@@ -176,7 +281,7 @@ static leo_status plan_gradient(const struct op_call *call)
                            *grad = op_call_tensor(call, "grad"), *out = op_call_tensor(call, "out");
     const unsigned rank = x1->rank;
     bool fits = rank >= 2 && x2->rank == rank && x1->dim[rank - 1] == x2->dim[rank - 1] &&
-                op_call_real(call, "p") >= 0;
+                order_of(call) >= 0;
     for (unsigned i = 0; fits && i + 2 < rank; i++) {
         fits = x1->dim[i] == x2->dim[i];
     }
@@ -200,6 +305,10 @@ static leo_status plan_gradient(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(out) == 0) {
         return status;
     }
+    struct differences differences;
+    if (find_parts(x1, x2, order_of(call), &differences)) {
+        return plan_gradient_by_tiles(call, &differences);
+    }
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor made = op_chain_temp_like(&chain, x1->type, out);
     struct op_distance_gradient_args args = {
@@ -212,7 +321,7 @@ static leo_status plan_gradient(const struct op_call *call)
         .a_rows = (uint64_t)x1->dim[rank - 2],
         .b_rows = (uint64_t)x2->dim[rank - 2],
         .columns = (uint64_t)x1->dim[rank - 1],
-        .p = op_call_real(call, "p"),
+        .p = order_of(call),
         .type = (uint8_t)x1->type,
     };
     const struct op_share share =

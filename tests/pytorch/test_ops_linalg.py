@@ -50,6 +50,11 @@ class Linalg(common.Case):
             self.check(f"gradient of cdist {p} of one batch and several", self.gradient(lambda x, y: torch.cdist(x, y, p=p)), a[0], b,
                        tol=1e-4)
             self.check(f"gradient of cdist {p} and no batch", self.gradient(lambda x, y: torch.cdist(x, y, p=p)), a[0], b[:0])
+        wide, other = torch.randn(2, 41, 19), torch.randn(2, 30, 19)
+        other[:, 3] = wide[:, 5]  # of distance 0
+        for p in (1.0, 2.0, float("inf")):
+            self.check(f"cdist {p} of more", lambda x, y: torch.cdist(x, y, p=p, compute_mode="donot_use_mm_for_euclid_dist"), wide, other, tol=1e-5)
+            self.check(f"gradient of cdist {p} of more", self.gradient(lambda x, y: torch.cdist(x, y, p=p)), wide, other, tol=1e-4)
 
     def test_triangular(self):
         a, b = torch.randn(2, 5, 5) + 3 * torch.eye(5), torch.randn(2, 5, 3)
