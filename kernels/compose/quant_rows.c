@@ -54,8 +54,8 @@ static struct range range_of(struct op_chain *chain, const struct op_tensor *row
 {
     const int64_t shape[] = {rows->dim[0], 1}, last = 1;
     const struct op_ints over = {&last, 1};
-    const struct range range = {op_chain_temp(chain, OP_TYPE_F32, 2, shape),
-                                op_chain_temp(chain, OP_TYPE_F32, 2, shape)};
+    const struct range range = {op_chain_temp(chain, rows->type, 2, shape),
+                                op_chain_temp(chain, rows->type, 2, shape)};
     OP_CHAIN_CALL(chain, "Amax", op_value_tensor(rows), op_value_ints(&over), op_value_int(1),
                   op_value_tensor(&range.high));
     OP_CHAIN_CALL(chain, "Amin", op_value_tensor(rows), op_value_ints(&over), op_value_int(1),
@@ -71,11 +71,21 @@ static struct op_tensor number_of_rows(struct op_chain *chain, const char *op,
     return out;
 }
 
-// Copies a dense temporary into a tensor of another shape of as many elements.
+// A tensor that is dense, or a temporary for it, in another shape of as many elements.
+static struct op_tensor made_as(struct op_chain *chain, const struct op_tensor *out,
+                                const struct op_tensor *shape)
+{
+    return op_tensor_is_dense(out) ? op_view_shape(out, shape->rank, shape->dim)
+                                   : op_chain_temp_like(chain, out->type, shape);
+}
+
+// Copies such a temporary into its tensor.
 static void give(struct op_chain *chain, const struct op_tensor *out, const struct op_tensor *made)
 {
     const struct op_tensor seen = op_view_shape(made, out->rank, out->dim);
-    op_chain_copy(chain, out, &seen);
+    if (made->addr != out->addr) {
+        op_chain_copy(chain, out, &seen);
+    }
 }
 
 void op_quant_dynamic(struct op_chain *chain, const struct op_tensor *rows,
@@ -83,7 +93,7 @@ void op_quant_dynamic(struct op_chain *chain, const struct op_tensor *rows,
                       const struct op_tensor *offset)
 {
     const struct range range = range_of(chain, rows);
-    const struct op_tensor made = op_chain_temp_like(chain, out->type, rows),
+    const struct op_tensor made = made_as(chain, out, rows),
                            scales =
                                number_of_rows(chain, offset ? "QuantRangeScale" : "QuantRowScale",
                                               &range.high, &range.low);
@@ -105,7 +115,7 @@ void op_quant_dynamic_factor(struct op_chain *chain, const struct op_tensor *row
                              const struct op_tensor *out, const struct op_tensor *scale)
 {
     const struct range range = range_of(chain, rows);
-    const struct op_tensor made = op_chain_temp_like(chain, out->type, rows),
+    const struct op_tensor made = made_as(chain, out, rows),
                            factors =
                                number_of_rows(chain, "QuantRowFactor", &range.high, &range.low);
     OP_CHAIN_CALL(chain, "QuantRowProduct", op_value_tensor(rows), op_value_tensor(&factors),
@@ -182,7 +192,7 @@ leo_status op_plan_dynamic_quant(const struct op_call *call)
         return status;
     }
     struct op_chain chain = op_chain_begin(call);
-    struct op_tensor rows = op_quant_rows(&chain, OP_TYPE_F32, x);
+    struct op_tensor rows = op_quant_rows(&chain, smooth ? OP_TYPE_F32 : x->type, x);
     if (groups) {
         const struct op_tensor each = op_quant_of_group(&chain, smooth, groups, false, rows.dim[0]);
         rows = op_quant_times(&chain, &rows, &each);

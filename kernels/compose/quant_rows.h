@@ -25,7 +25,7 @@ struct op_tensor op_quant_of_group(struct op_chain *chain, const struct op_tenso
 /** x times factors ([width], [1] or [rows, width]); NULL: x itself. */
 struct op_tensor op_quant_times(struct op_chain *chain, const struct op_tensor *x,
                                 const struct op_tensor *factors);
-/** Rows of f32 as i8 with a scale each; `offset` NULL: the range is symmetric. `out`, `scale`,
+/** Rows of floats as i8 with a scale each; `offset` NULL: the range is symmetric. `out`, `scale`,
  * `offset` have any shape of as many elements. */
 void op_quant_dynamic(struct op_chain *chain, const struct op_tensor *rows,
                       const struct op_tensor *out, const struct op_tensor *scale,
