@@ -29,6 +29,7 @@ PATH=$(_leo_front "$_leo_home/bin" "$PATH")
 PATH=$(_leo_front "$_leo_home/tools/profiler/bin" "$PATH")
 PYTHONPATH=$(_leo_front "$_leo_home/opp/built-in/op_impl/ai_core/tbe" "${PYTHONPATH:-}")
 PYTHONPATH=$(_leo_front "$_leo_home/python/site-packages" "$PYTHONPATH")
-export LD_LIBRARY_PATH PATH PYTHONPATH
+CMAKE_PREFIX_PATH=$(_leo_front "$_leo_home" "${CMAKE_PREFIX_PATH:-}")
+export LD_LIBRARY_PATH PATH PYTHONPATH CMAKE_PREFIX_PATH
 unset _leo_home
 unset -f _leo_front

@@ -101,6 +101,30 @@ class Programs(unittest.TestCase):
         run = self.ran("ascend910b1")
         self.assertEqual(run.stdout, "said 2.500000 7 11 0\nsaid 3.500000 7 11 0\n", run.stderr)
 
+    def test_a_cmake_project(self):
+        """Kernels as a language of CMake: in a program, in a shared library, in a .cpp file, beside plain C++."""
+        (self.path / "second.cpp").write_text(SECOND, encoding="ascii")
+        (self.path / "main.cpp").write_text("int run();\nint main() { return run(); }\n", encoding="ascii")
+        (self.path / "CMakeLists.txt").write_text("""
+cmake_minimum_required(VERSION 3.16)
+find_package(ASC REQUIRED)
+project(both LANGUAGES ASC CXX)
+set_source_files_properties(second.cpp PROPERTIES LANGUAGE ASC)
+add_library(second SHARED second.cpp)
+add_executable(program main.cpp first.asc)
+target_link_libraries(program PRIVATE second)
+target_compile_options(program PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=dav-2201>)
+set_target_properties(program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+""", encoding="ascii")
+        source = FIRST.replace("int main()", "int run()").replace("aclFinalize();\n}", "return aclFinalize();\n}")
+        (self.path / "first.asc").write_text(source, encoding="ascii")
+        for words in (["-B", "b"], ["--build", "b"]):
+            done = subprocess.run(["cmake", *words], cwd=self.path, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "CMAKE_PREFIX_PATH": str(CANN)})
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        run = self.ran("ascend910b1")
+        self.assertEqual(run.stdout, "said 2.500000 7 11 0\nsaid 3.500000 7 11 0\n", run.stderr)
+
     def test_a_kernel_of_another_chip_is_refused(self):
         self.built(ROOT / "examples/ascendc/add_in_one_file.asc")
         run = self.ran("ascend910a")

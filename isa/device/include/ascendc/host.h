@@ -118,9 +118,11 @@ struct leo_launcher {
     }
 };
 
+/* It is never destroyed: libraries forget their kernels after the program's own objects have ended.
+ */
 __attribute__((host)) inline leo_launcher &leo_launcher_of_program()
 {
-    static leo_launcher launcher;
+    static leo_launcher &launcher = *new leo_launcher;
     return launcher;
 }
 

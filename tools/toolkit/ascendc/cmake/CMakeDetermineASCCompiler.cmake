@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where the compiler is: CMAKE_ASC_COMPILER, else the environment's ASC, else bin/ of the toolkit folder that this file is in.
+if(NOT CMAKE_ASC_COMPILER)
+    if(DEFINED ENV{ASC})
+        set(CMAKE_ASC_COMPILER $ENV{ASC})
+    endif()
+    get_filename_component(asc_home ${CMAKE_CURRENT_LIST_DIR}/../../.. ABSOLUTE)
+    find_program(CMAKE_ASC_COMPILER bisheng HINTS ${asc_home}/bin $ENV{ASCEND_HOME_PATH}/bin DOC "compiler of Ascend C")
+endif()
+if(NOT CMAKE_ASC_COMPILER)
+    message(FATAL_ERROR "ASC: bisheng was not found: . set_env.sh of the toolkit folder, or set CMAKE_ASC_COMPILER")
+endif()
+mark_as_advanced(CMAKE_ASC_COMPILER)
+set(CMAKE_ASC_COMPILER_ENV_VAR ASC)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/CMakeASCCompiler.cmake.in ${CMAKE_PLATFORM_INFO_DIR}/CMakeASCCompiler.cmake @ONLY)
