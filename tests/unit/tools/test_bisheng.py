@@ -18,6 +18,7 @@ FIRST = """
 #include <string>
 #include "acl/acl.h"
 #include "kernel_operator.h"
+using namespace AscendC;
 template <typename T> __global__ __aicore__ void fill(GM_ADDR to, T value, uint32_t count)
 {
     AscendC::GlobalTensor<T> gm;
@@ -45,7 +46,7 @@ int main()
         aclrtMemcpy(host, 256, to, 256, ACL_MEMCPY_DEVICE_TO_HOST);
         const std::string words = "said " + std::to_string(((float *)host)[3]) + " " + std::to_string(((int32_t *)host)[19]) + " " +
                                   std::to_string(((int32_t *)host)[32]) + " " + std::to_string(error);
-        puts(words.c_str());
+        printf("%s\\n", words.c_str()); // C's
         aclrtFree(to);
         aclrtFreeHost(host);
         aclrtDestroyStream(stream);
@@ -57,8 +58,10 @@ int main()
 SECOND = """
 #include "acl/acl.h"
 #include "kernel_operator.h"
+using namespace AscendC;
 __aicore__ __global__ void one(GM_ADDR to)
 {
+    printf("one %d\\n", 3); // the kernel's
     AscendC::GlobalTensor<int32_t> gm;
     gm.SetGlobalBuffer((__gm__ int32_t *)to, 1);
     gm.SetValue(0, 11);
@@ -69,6 +72,9 @@ void other(aclrtStream stream, void *to)
     one<<<1, nullptr, stream>>>((uint8_t *)to);
 }
 """
+
+
+SAID = "one 3\nsaid 2.500000 7 11 0\none 3\nsaid 3.500000 7 11 0\n"
 
 
 class Programs(unittest.TestCase):
@@ -99,7 +105,7 @@ class Programs(unittest.TestCase):
         (self.path / "second.cpp").write_text(SECOND, encoding="ascii")
         self.built("-x", "asc", "first.asc", "second.cpp")
         run = self.ran("ascend910b1")
-        self.assertEqual(run.stdout, "said 2.500000 7 11 0\nsaid 3.500000 7 11 0\n", run.stderr)
+        self.assertEqual(run.stdout, SAID, run.stderr)
 
     def test_a_cmake_project(self):
         """Kernels as a language of CMake: in a program, in a shared library, in a .cpp file, beside plain C++."""
@@ -123,7 +129,7 @@ set_target_properties(program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURREN
                                   env={**os.environ, "CMAKE_PREFIX_PATH": str(CANN)})
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         run = self.ran("ascend910b1")
-        self.assertEqual(run.stdout, "said 2.500000 7 11 0\nsaid 3.500000 7 11 0\n", run.stderr)
+        self.assertEqual(run.stdout, SAID, run.stderr)
 
     def test_a_kernel_of_another_chip_is_refused(self):
         self.built(ROOT / "examples/ascendc/add_in_one_file.asc")

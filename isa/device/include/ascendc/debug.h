@@ -5,14 +5,20 @@
 namespace AscendC
 {
 
+#ifdef LEO_ONE_FILE // code for the host has C's
+#pragma clang force_cuda_host_device end
+#endif
 /** As C's printf; the host prints it. */
-template <typename... A> static inline void printf(const char *format, A... values)
+template <typename... A> LEO_DEVICE static inline void printf(const char *format, A... values)
 {
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wformat-security"
     leo_print(format, leo_print_arg(values)...);
 #pragma clang diagnostic pop
 }
+#ifdef LEO_ONE_FILE
+#pragma clang force_cuda_host_device begin
+#endif
 
 template <typename... A> static inline void PRINTF(const char *format, A... values)
 {
