@@ -74,6 +74,50 @@ void other(aclrtStream stream, void *to)
 """
 
 
+# What its first argument names goes wrong: nothing, an order (race), a place (far) or a value nobody wrote (init).
+WRONG = """
+#include <cstring>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+using namespace AscendC;
+__global__ __aicore__ void add_one(GM_ADDR x, uint32_t mode)
+{
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 4096);
+    LocalTensor<float> t = buffer.Get<float>();
+    GlobalTensor<float> gm;
+    gm.SetGlobalBuffer((__gm__ float *)(mode == 2 ? x + (1ull << 40) : x), 1024);
+    if (mode != 3) {
+        DataCopy(t, gm, 1024);
+    }
+    if (mode != 1) {
+        PipeBarrier<PIPE_ALL>();
+    }
+    Adds(t, t, 1.0f, 1024);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm, t, 1024);
+}
+int main(int, char **words)
+{
+    void *x;
+    aclrtStream stream;
+    const char *modes[] = {"fine", "race", "far", "init"};
+    uint32_t mode = 0;
+    while (strcmp(words[1], modes[mode])) {
+        mode++;
+    }
+    aclInit(nullptr);
+    aclrtSetDevice(0);
+    aclrtCreateStream(&stream);
+    aclrtMalloc(&x, 4096, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMemset(x, 4096, 0, 4096);
+    add_one<<<1, nullptr, stream>>>((uint8_t *)x, mode);
+    aclrtSynchronizeStream(stream);
+    return aclFinalize();
+}
+"""
+
 SAID = "one 3\nsaid 2.500000 7 11 0\none 3\nsaid 3.500000 7 11 0\n"
 
 
@@ -136,6 +180,27 @@ set_target_properties(program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURREN
         run = self.ran("ascend910a")
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("launch of a kernel: error ", run.stderr)
+
+    def test_the_sanitizer_tells_what_each_tool_is_for(self):
+        (self.path / "wrong.asc").write_text(WRONG, encoding="ascii")
+        self.built("-g", "wrong.asc")
+        line = {name: WRONG.splitlines().index(f"    {text}") + 1 for name, text in
+                (("add", "Adds(t, t, 1.0f, 1024);"), ("store", "DataCopy(gm, t, 1024);"))}
+        for tool, mode, said in (("racecheck", "race", ["WAW hazard detected at UB in", "PIPE_V Write of 4096 bytes", f"wrong.asc:{line['add']}",
+                                                        "racecheck: 1 found"]),
+                                 ("memcheck", "far", ["outside the process's allocations", "memcheck: 1 found"]),
+                                 ("initcheck", "init", ["not_written", f"wrong.asc:{line['add']}"]),
+                                 ("racecheck", "fine", ["racecheck: 0 found"]), ("initcheck", "race", ["initcheck: 0 found"])):
+            with self.subTest(tool=tool, mode=mode):
+                run = subprocess.run([CANN / "bin/mssanitizer", f"--tool={tool}", "--", "./program", mode], cwd=self.path, capture_output=True,
+                                     text=True, check=False, env={**os.environ, "LEO_SOC": "ascend910b1"})
+                for words in said:
+                    self.assertIn(words, run.stdout)
+                self.assertEqual(run.returncode, " 0 found" not in run.stdout, run.stdout + run.stderr)
+        for words, said in ((["./none"], "No such file"), ([], "no program"), (["--tool=x", "y"], "invalid choice")):
+            run = subprocess.run([CANN / "bin/mssanitizer", *words], cwd=self.path, capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(said, run.stderr)
 
     def test_mistakes_are_told(self):
         (self.path / "k.asc").write_text('#include "kernel_operator.h"\n\nint x = unknown;\n', encoding="ascii")
