@@ -60,7 +60,7 @@ static bool set(const char *name, const char *value)
     return true;
 }
 
-// Puts `home`/`folder` in front of a list of folders.
+// Puts `home`/`folder`, or `home` itself if it is "", in front of a list of folders.
 static bool put_in_front(const char *name, const char *home, const char *folder)
 {
     const char *old = getenv(name);
@@ -70,7 +70,8 @@ static bool put_in_front(const char *name, const char *home, const char *folder)
         fprintf(stderr, "leo exec: out of memory\n");
         return false;
     }
-    snprintf(value, bytes, "%s/%s%s%s", home, folder, old && *old ? ":" : "", old ? old : "");
+    snprintf(value, bytes, "%s%s%s%s%s", home, *folder ? "/" : "", folder, old && *old ? ":" : "",
+             old ? old : "");
     bool good = set(name, value);
     free(value);
     return good;
@@ -85,7 +86,8 @@ static bool set_environment(const char *home)
            put_in_front("LD_LIBRARY_PATH", home, "lib64") && put_in_front("PATH", home, "bin") &&
            put_in_front("PATH", home, "tools/profiler/bin") &&
            put_in_front("PYTHONPATH", home, "opp/built-in/op_impl/ai_core/tbe") &&
-           put_in_front("PYTHONPATH", home, "python/site-packages");
+           put_in_front("PYTHONPATH", home, "python/site-packages") &&
+           put_in_front("CMAKE_PREFIX_PATH", home, "");
 }
 
 // A wrong chip is told here: deep in a program the message would come late.
