@@ -49,7 +49,7 @@ static leo_status check_shapes(const struct op_call *call, const struct product 
                       (x2->dim[0] == x1->dim[1] || x2->dim[0] * words == x1->dim[1]) &&
                       (x2->dim[1] == out->dim[1] || x2->dim[1] * words == out->dim[1]) &&
                       (!p->bias || op_tensor_count(p->bias) == out->dim[1]) &&
-                      (!p->x3 || op_tensor_count(p->x3) % op_tensor_count(out) == 0);
+                      (!p->x3 || op_tensor_count(p->x3) == op_tensor_count(out));
     return fits ? LEO_OK
                 : op_call_fail(call, LEO_ERR_SHAPE,
                                "x1 %s and x2 %s into %s of %u ranks: they do not fit",
