@@ -74,10 +74,45 @@ static int make(struct rank *self, struct numbers *n, aclDataType type, int64_t 
     return 0;
 }
 
-static void drop(struct numbers *n)
+enum { TENSORS_MAX = 7 };
+
+/** What a case works on: the group's name, and tensors in the order of their table. */
+struct given {
+    char group[HCCL_COMM_NAME_MAX_LENGTH];
+    struct numbers n[TENSORS_MAX];
+    unsigned count;
+};
+
+struct wish {
+    aclDataType type;
+    int64_t rows, columns; /**< rows 0: a vector */
+    unsigned operand;
+};
+
+static int give(struct rank *self, struct given *given, const struct wish *wishes, unsigned count)
 {
-    aclDestroyTensor(n->tensor);
-    aclrtFree(n->memory);
+    TRY(HcclGetCommName(self->comm, given->group));
+    given->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        const struct wish *w = &wishes[i];
+        if (make(self, &given->n[i], w->type, w->rows, w->columns, w->operand)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#define GIVE(given, ...)                                                                           \
+    give(self, given, (const struct wish[]){__VA_ARGS__},                                          \
+         sizeof((const struct wish[]){__VA_ARGS__}) / sizeof(struct wish))
+
+static int drop(struct given *given, int code)
+{
+    for (unsigned i = 0; i < given->count; i++) {
+        aclDestroyTensor(given->n[i].tensor);
+        aclrtFree(given->n[i].memory);
+    }
+    return code;
 }
 
 /* x1 @ x2 + bias of one rank: operands 0, 1, 2. */
@@ -90,11 +125,11 @@ static double product(uint32_t rank, int64_t i, int64_t j, bool bias)
     return sum;
 }
 
-static double sum_of_ranks(uint32_t ranks, int64_t i, int64_t j, bool bias, double scale)
+static double sum_of_ranks(uint32_t ranks, int64_t i, int64_t j, bool bias)
 {
     double sum = 0;
     for (uint32_t r = 0; r < ranks; r++) {
-        sum += product(r, i, j, bias) * scale;
+        sum += product(r, i, j, bias);
     }
     return sum;
 }
@@ -131,44 +166,35 @@ static int compare(struct rank *self, const struct numbers *n, wanted_fn *wanted
         }                                                                                          \
     } while (0)
 
-static int group_of(struct rank *self, char *name)
-{
-    TRY(HcclGetCommName(self->comm, name));
-    return 0;
-}
-
 static double all_reduced(const struct rank *self, int64_t i, int64_t j)
 {
-    return sum_of_ranks(self->ranks, i, j, true, 1);
+    return sum_of_ranks(self->ranks, i, j, true);
 }
 
 static int all_reduce(struct rank *self)
 {
-    char group[HCCL_COMM_NAME_MAX_LENGTH], sum[] = "sum", max[] = "max", none[] = "no such group";
-    struct numbers x1, x2, bias, out;
+    char sum[] = "sum", max[] = "max", none[] = "no such group";
+    struct given given;
+    const struct numbers *x1 = &given.n[0], *x2 = &given.n[1], *bias = &given.n[2],
+                         *out = &given.n[3];
     uint64_t bytes;
     aclOpExecutor *executor;
-    if (group_of(self, group) || make(self, &x1, ACL_FLOAT16, M, K, 0) ||
-        make(self, &x2, ACL_FLOAT16, K, N, 1) || make(self, &bias, ACL_FLOAT16, 0, N, 2) ||
-        make(self, &out, ACL_FLOAT16, M, N, 3)) {
+    if (GIVE(&given, {ACL_FLOAT16, M, K, 0}, {ACL_FLOAT16, K, N, 1}, {ACL_FLOAT16, 0, N, 2},
+             {ACL_FLOAT16, M, N, 3})) {
         return 1;
     }
-    CHECK(aclnnMatmulAllReduceGetWorkspaceSize(x1.tensor, x2.tensor, bias.tensor, group, max, 0, 1,
-                                               out.tensor, &bytes, &executor) != 0);
-    CHECK(aclnnMatmulAllReduceGetWorkspaceSize(x1.tensor, x2.tensor, bias.tensor, none, sum, 0, 1,
-                                               out.tensor, &bytes, &executor) != 0);
+    CHECK(aclnnMatmulAllReduceGetWorkspaceSize(x1->tensor, x2->tensor, bias->tensor, given.group,
+                                               max, 0, 1, out->tensor, &bytes, &executor) != 0);
+    CHECK(aclnnMatmulAllReduceGetWorkspaceSize(x1->tensor, x2->tensor, bias->tensor, none, sum, 0,
+                                               1, out->tensor, &bytes, &executor) != 0);
     CHECK(strstr(aclGetRecentErrMsg(), "no such group"));
-    CHECK(aclnnMatmulAllReduceGetWorkspaceSize(x2.tensor, x2.tensor, bias.tensor, group, sum, 0, 1,
-                                               out.tensor, &bytes, &executor) != 0);
-    TRY(aclnnMatmulAllReduceGetWorkspaceSize(x1.tensor, x2.tensor, bias.tensor, group, sum, 0, 1,
-                                             out.tensor, &bytes, &executor));
+    CHECK(aclnnMatmulAllReduceGetWorkspaceSize(x2->tensor, x2->tensor, bias->tensor, given.group,
+                                               sum, 0, 1, out->tensor, &bytes, &executor) != 0);
+    TRY(aclnnMatmulAllReduceGetWorkspaceSize(x1->tensor, x2->tensor, bias->tensor, given.group, sum,
+                                             0, 1, out->tensor, &bytes, &executor));
     RUN(aclnnMatmulAllReduce, bytes, executor);
-    const int code = compare(self, &out, all_reduced);
-    drop(&x1);
-    drop(&x2);
-    drop(&bias);
-    drop(&out);
-    return code;
+    const int code = compare(self, out, all_reduced);
+    return drop(&given, code);
 }
 
 static double residual_and_sum(const struct rank *self, int64_t i, int64_t j)
@@ -188,55 +214,47 @@ static double normed(const struct rank *self, int64_t i, int64_t j)
 
 static int add_rms_norm(struct rank *self)
 {
-    char group[HCCL_COMM_NAME_MAX_LENGTH], sum[] = "sum";
-    struct numbers x1, x2, bias, residual, gamma, y, norm;
+    char sum[] = "sum";
+    struct given given;
+    const struct numbers *x1 = &given.n[0], *x2 = &given.n[1], *bias = &given.n[2],
+                         *residual = &given.n[3], *gamma = &given.n[4], *y = &given.n[5],
+                         *norm = &given.n[6];
     uint64_t bytes;
     aclOpExecutor *executor;
-    if (group_of(self, group) || make(self, &x1, ACL_FLOAT16, M, K, 0) ||
-        make(self, &x2, ACL_FLOAT16, K, N, 1) || make(self, &bias, ACL_FLOAT16, 0, N, 2) ||
-        make(self, &residual, ACL_FLOAT16, M, N, 4) || make(self, &gamma, ACL_FLOAT16, 0, N, 5) ||
-        make(self, &y, ACL_FLOAT16, M, N, 6) || make(self, &norm, ACL_FLOAT16, M, N, 6)) {
+    if (GIVE(&given, {ACL_FLOAT16, M, K, 0}, {ACL_FLOAT16, K, N, 1}, {ACL_FLOAT16, 0, N, 2},
+             {ACL_FLOAT16, M, N, 4}, {ACL_FLOAT16, 0, N, 5}, {ACL_FLOAT16, M, N, 6},
+             {ACL_FLOAT16, M, N, 6})) {
         return 1;
     }
     TRY(aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize(
-        x1.tensor, x2.tensor, bias.tensor, residual.tensor, gamma.tensor, 1e-6, group, sum, 0, 1,
-        y.tensor, norm.tensor, &bytes, &executor));
+        x1->tensor, x2->tensor, bias->tensor, residual->tensor, gamma->tensor, 1e-6, given.group,
+        sum, 0, 1, y->tensor, norm->tensor, &bytes, &executor));
     RUN(aclnnMatmulAllReduceAddRmsNorm, bytes, executor);
-    const int code = compare(self, &y, residual_and_sum) || compare(self, &norm, normed);
-    drop(&x1);
-    drop(&x2);
-    drop(&bias);
-    drop(&residual);
-    drop(&gamma);
-    drop(&y);
-    drop(&norm);
-    return code;
+    const int code = compare(self, y, residual_and_sum) || compare(self, norm, normed);
+    return drop(&given, code);
 }
 
 static double scattered(const struct rank *self, int64_t i, int64_t j)
 {
-    return sum_of_ranks(self->ranks, self->rank * (M / self->ranks) + i, j, false, 1);
+    return sum_of_ranks(self->ranks, self->rank * (M / self->ranks) + i, j, false);
 }
 
 static int reduce_scatter(struct rank *self)
 {
-    char group[HCCL_COMM_NAME_MAX_LENGTH], sum[] = "sum";
-    struct numbers x1, x2, out;
+    char sum[] = "sum";
+    struct given given;
+    const struct numbers *x1 = &given.n[0], *x2 = &given.n[1], *out = &given.n[2];
     uint64_t bytes;
     aclOpExecutor *executor;
-    if (group_of(self, group) || make(self, &x1, ACL_FLOAT16, M, K, 0) ||
-        make(self, &x2, ACL_FLOAT16, K, N, 1) ||
-        make(self, &out, ACL_FLOAT16, M / self->ranks, N, 3)) {
+    if (GIVE(&given, {ACL_FLOAT16, M, K, 0}, {ACL_FLOAT16, K, N, 1},
+             {ACL_FLOAT16, M / self->ranks, N, 3})) {
         return 1;
     }
-    TRY(aclnnMatmulReduceScatterGetWorkspaceSize(x1.tensor, x2.tensor, NULL, group, sum, 0, 1,
-                                                 out.tensor, &bytes, &executor));
+    TRY(aclnnMatmulReduceScatterGetWorkspaceSize(x1->tensor, x2->tensor, NULL, given.group, sum, 0,
+                                                 1, out->tensor, &bytes, &executor));
     RUN(aclnnMatmulReduceScatter, bytes, executor);
-    const int code = compare(self, &out, scattered);
-    drop(&x1);
-    drop(&x2);
-    drop(&out);
-    return code;
+    const int code = compare(self, out, scattered);
+    return drop(&given, code);
 }
 
 static double gathered(const struct rank *self, int64_t i, int64_t k)
@@ -256,28 +274,23 @@ static double gathered_product(const struct rank *self, int64_t i, int64_t j)
 
 static int all_gather(struct rank *self)
 {
-    char group[HCCL_COMM_NAME_MAX_LENGTH];
-    struct numbers x1, x2, out, all;
+    struct given given;
+    const struct numbers *x1 = &given.n[0], *x2 = &given.n[1], *out = &given.n[2],
+                         *all = &given.n[3];
     uint64_t bytes;
     aclOpExecutor *executor;
-    if (group_of(self, group) || make(self, &x1, ACL_FLOAT16, M, K, 0) ||
-        make(self, &x2, ACL_FLOAT16, K, N, 1) ||
-        make(self, &out, ACL_FLOAT16, M * self->ranks, N, 3) ||
-        make(self, &all, ACL_FLOAT16, M * self->ranks, K, 3)) {
+    if (GIVE(&given, {ACL_FLOAT16, M, K, 0}, {ACL_FLOAT16, K, N, 1},
+             {ACL_FLOAT16, M * self->ranks, N, 3}, {ACL_FLOAT16, M * self->ranks, K, 3})) {
         return 1;
     }
-    TRY(aclnnAllGatherMatmulGetWorkspaceSize(x1.tensor, x2.tensor, NULL, group, 0, 0, 1, out.tensor,
-                                             all.tensor, &bytes, &executor));
+    TRY(aclnnAllGatherMatmulGetWorkspaceSize(x1->tensor, x2->tensor, NULL, given.group, 0, 0, 1,
+                                             out->tensor, all->tensor, &bytes, &executor));
     RUN(aclnnAllGatherMatmul, bytes, executor);
-    const int code = compare(self, &all, gathered) || compare(self, &out, gathered_product);
-    drop(&x1);
-    drop(&x2);
-    drop(&out);
-    drop(&all);
-    return code;
+    const int code = compare(self, all, gathered) || compare(self, out, gathered_product);
+    return drop(&given, code);
 }
 
-/* The scale of column j: operand 5, here its square and one. */
+/* The scale of column j: operand 5. */
 static double quantised(const struct rank *self, int64_t i, int64_t j)
 {
     double sum = 0;
@@ -289,28 +302,27 @@ static double quantised(const struct rank *self, int64_t i, int64_t j)
 
 static int quantised_all_reduce(struct rank *self)
 {
-    char group[HCCL_COMM_NAME_MAX_LENGTH], sum[] = "sum";
-    struct numbers x1, x2, bias, scale, x3, out;
+    char sum[] = "sum";
+    struct given given;
+    const struct numbers *x1 = &given.n[0], *x2 = &given.n[1], *bias = &given.n[2],
+                         *scale = &given.n[3], *x3 = &given.n[4], *out = &given.n[5],
+                         *twice = &given.n[6];
     uint64_t bytes;
     aclOpExecutor *executor;
-    if (group_of(self, group) || make(self, &x1, ACL_INT8, M, K, 0) ||
-        make(self, &x2, ACL_INT8, K, N, 1) || make(self, &bias, ACL_INT32, 0, N, 2) ||
-        make(self, &scale, ACL_FLOAT, 0, N, 5) || make(self, &x3, ACL_FLOAT16, M, N, 4) ||
-        make(self, &out, ACL_FLOAT16, M, N, 3)) {
+    if (GIVE(&given, {ACL_INT8, M, K, 0}, {ACL_INT8, K, N, 1}, {ACL_INT32, 0, N, 2},
+             {ACL_FLOAT, 0, N, 5}, {ACL_FLOAT16, M, N, 4}, {ACL_FLOAT16, M, N, 3},
+             {ACL_FLOAT16, 2 * M, N, 4})) {
         return 1;
     }
-    TRY(aclnnQuantMatmulAllReduceV2GetWorkspaceSize(x1.tensor, x2.tensor, bias.tensor, x3.tensor,
-                                                    scale.tensor, NULL, group, sum, 0, 1,
-                                                    out.tensor, &bytes, &executor));
+    CHECK(aclnnQuantMatmulAllReduceV2GetWorkspaceSize(
+              x1->tensor, x2->tensor, bias->tensor, twice->tensor, scale->tensor, NULL, given.group,
+              sum, 0, 1, out->tensor, &bytes, &executor) != 0);
+    TRY(aclnnQuantMatmulAllReduceV2GetWorkspaceSize(x1->tensor, x2->tensor, bias->tensor,
+                                                    x3->tensor, scale->tensor, NULL, given.group,
+                                                    sum, 0, 1, out->tensor, &bytes, &executor));
     RUN(aclnnQuantMatmulAllReduceV2, bytes, executor);
-    const int code = compare(self, &out, quantised);
-    drop(&x1);
-    drop(&x2);
-    drop(&bias);
-    drop(&scale);
-    drop(&x3);
-    drop(&out);
-    return code;
+    const int code = compare(self, out, quantised);
+    return drop(&given, code);
 }
 
 static double weighed(const struct rank *self, int64_t i, int64_t j)
@@ -324,25 +336,22 @@ static double weighed(const struct rank *self, int64_t i, int64_t j)
 
 static int quantised_weight(struct rank *self)
 {
-    char group[HCCL_COMM_NAME_MAX_LENGTH], sum[] = "sum";
-    struct numbers x1, x2, scale, out;
+    char sum[] = "sum";
+    struct given given;
+    const struct numbers *x1 = &given.n[0], *x2 = &given.n[1], *scale = &given.n[2],
+                         *out = &given.n[3];
     uint64_t bytes;
     aclOpExecutor *executor;
-    if (group_of(self, group) || make(self, &x1, ACL_FLOAT16, M, K, 0) ||
-        make(self, &x2, ACL_INT8, K, N, 1) || make(self, &scale, ACL_FLOAT16, 0, N, 5) ||
-        make(self, &out, ACL_FLOAT16, M, N, 3)) {
+    if (GIVE(&given, {ACL_FLOAT16, M, K, 0}, {ACL_INT8, K, N, 1}, {ACL_FLOAT16, 0, N, 5},
+             {ACL_FLOAT16, M, N, 3})) {
         return 1;
     }
-    TRY(aclnnWeightQuantMatmulAllReduceGetWorkspaceSize(x1.tensor, x2.tensor, NULL, scale.tensor,
-                                                        NULL, NULL, group, sum, 0, 1, 0, out.tensor,
-                                                        &bytes, &executor));
+    TRY(aclnnWeightQuantMatmulAllReduceGetWorkspaceSize(x1->tensor, x2->tensor, NULL, scale->tensor,
+                                                        NULL, NULL, given.group, sum, 0, 1, 0,
+                                                        out->tensor, &bytes, &executor));
     RUN(aclnnWeightQuantMatmulAllReduce, bytes, executor);
-    const int code = compare(self, &out, weighed);
-    drop(&x1);
-    drop(&x2);
-    drop(&scale);
-    drop(&out);
-    return code;
+    const int code = compare(self, out, weighed);
+    return drop(&given, code);
 }
 
 static void over_ranks(rank_fn fn)
