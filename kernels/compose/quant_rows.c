@@ -7,10 +7,8 @@
 struct op_tensor op_quant_rows(struct op_chain *chain, enum op_type type,
                                const struct op_tensor *tensor)
 {
-    const int64_t last = tensor->rank ? tensor->dim[tensor->rank - 1] : 1,
-                  shape[] = {last ? op_tensor_count(tensor) / last : 0, last};
     const struct op_tensor dense = op_chain_dense(chain, type, tensor);
-    return op_view_shape(&dense, 2, shape);
+    return op_view_rows(&dense);
 }
 
 struct op_tensor op_quant_of_group(struct op_chain *chain, const struct op_tensor *factors,
@@ -71,29 +69,13 @@ static struct op_tensor number_of_rows(struct op_chain *chain, const char *op,
     return out;
 }
 
-// A tensor that is dense, or a temporary for it, in another shape of as many elements.
-static struct op_tensor made_as(struct op_chain *chain, const struct op_tensor *out,
-                                const struct op_tensor *shape)
-{
-    return op_tensor_is_dense(out) ? op_view_shape(out, shape->rank, shape->dim)
-                                   : op_chain_temp_like(chain, out->type, shape);
-}
-
-// Copies such a temporary into its tensor.
-static void give(struct op_chain *chain, const struct op_tensor *out, const struct op_tensor *made)
-{
-    const struct op_tensor seen = op_view_shape(made, out->rank, out->dim);
-    if (made->addr != out->addr) {
-        op_chain_copy(chain, out, &seen);
-    }
-}
-
 void op_quant_dynamic(struct op_chain *chain, const struct op_tensor *rows,
                       const struct op_tensor *out, const struct op_tensor *scale,
                       const struct op_tensor *offset)
 {
     const struct range range = range_of(chain, rows);
-    const struct op_tensor made = made_as(chain, out, rows),
+    const struct op_tensor place = op_chain_place(chain, out),
+                           made = op_view_shape(&place, rows->rank, rows->dim),
                            scales =
                                number_of_rows(chain, offset ? "QuantRangeScale" : "QuantRowScale",
                                               &range.high, &range.low);
@@ -102,26 +84,27 @@ void op_quant_dynamic(struct op_chain *chain, const struct op_tensor *rows,
             number_of_rows(chain, "QuantRangeOffset", &range.high, &scales);
         OP_CHAIN_CALL(chain, "QuantRangeValue", op_value_tensor(rows), op_value_tensor(&scales),
                       op_value_tensor(&offsets), op_value_tensor(&made));
-        give(chain, offset, &offsets);
+        op_chain_deliver(chain, offset, &offsets);
     } else {
         OP_CHAIN_CALL(chain, "QuantRowValue", op_value_tensor(rows), op_value_tensor(&scales),
                       op_value_tensor(&made));
     }
-    give(chain, scale, &scales);
-    give(chain, out, &made);
+    op_chain_deliver(chain, scale, &scales);
+    op_chain_deliver(chain, out, &made);
 }
 
 void op_quant_dynamic_factor(struct op_chain *chain, const struct op_tensor *rows,
                              const struct op_tensor *out, const struct op_tensor *scale)
 {
     const struct range range = range_of(chain, rows);
-    const struct op_tensor made = made_as(chain, out, rows),
+    const struct op_tensor place = op_chain_place(chain, out),
+                           made = op_view_shape(&place, rows->rank, rows->dim),
                            factors =
                                number_of_rows(chain, "QuantRowFactor", &range.high, &range.low);
     OP_CHAIN_CALL(chain, "QuantRowProduct", op_value_tensor(rows), op_value_tensor(&factors),
                   op_value_tensor(&made));
-    give(chain, scale, &factors);
-    give(chain, out, &made);
+    op_chain_deliver(chain, scale, &factors);
+    op_chain_deliver(chain, out, &made);
 }
 
 leo_status op_quant_check_out(const struct op_call *call, const char *name,

@@ -58,7 +58,7 @@ void op_chain_exchange(struct op_chain *chain, const struct op_group *group,
                        const struct op_tensor *recv, int64_t count)
 {
     struct exchange_args args;
-    memset(&args, 0, sizeof(args)); // with its gaps: plans are compared
+    memset(&args, 0, sizeof(args)); // with its gaps
     args.send = send->addr;
     args.recv = recv->addr;
     args.count = (uint64_t)count;

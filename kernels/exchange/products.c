@@ -11,14 +11,6 @@ struct product {
     int64_t k_group; /* rows of quantised weights that share a scale; 0: all */
 };
 
-// A dense tensor of any rank as a matrix of its rows.
-static struct op_tensor as_matrix(const struct op_tensor *dense)
-{
-    const int64_t last = dense->rank ? dense->dim[dense->rank - 1] : 1,
-                  dim[] = {last ? op_tensor_count(dense) / last : 0, last};
-    return op_view_shape(dense, 2, dim);
-}
-
 // The first of some parameters that the row has and the call gives.
 static const struct op_tensor *given(const struct op_call *call, const char *name,
                                      const char *other)
@@ -61,16 +53,15 @@ static leo_status take(struct op_chain *chain, struct product *p)
 {
     const struct op_call *call = chain->call;
     const struct op_tensor *x1 = op_call_tensor(call, "x1");
-    *p = (struct product){
-        .x2 = op_call_tensor(call, "x2"),
-        .bias = given(call, "bias", "biasOptional"),
-        .x3 = given(call, "x3", "x3Optional"),
-        .scale = given(call, "dequantScale", "antiquantScale"),
-        .offset =
-            op_call_has(call, "antiquantOffset") ? op_call_given(call, "antiquantOffset") : NULL,
-        .row = op_call_optional(call, "pertokenScaleOptional"),
-        .k_group =
-            op_call_has(call, "antiquantGroupSize") ? op_call_int(call, "antiquantGroupSize") : 0};
+    *p = (struct product){.x2 = op_call_tensor(call, "x2"),
+                          .bias = given(call, "bias", "biasOptional"),
+                          .x3 = given(call, "x3", "x3Optional"),
+                          .scale = given(call, "dequantScale", "antiquantScale"),
+                          .offset = op_call_given(call, "antiquantOffset"),
+                          .row = op_call_given(call, "pertokenScaleOptional"),
+                          .k_group = op_call_has(call, "antiquantGroupSize")
+                                         ? op_call_int(call, "antiquantGroupSize")
+                                         : 0};
     leo_status status = check_sum(call);
     if (status == LEO_OK) {
         status = op_group_of(call, "group", &p->group);
@@ -83,7 +74,7 @@ static leo_status take(struct op_chain *chain, struct product *p)
         return LEO_OK;
     }
     const struct op_tensor dense = op_chain_dense(chain, x1->type, x1);
-    p->x1 = as_matrix(&dense);
+    p->x1 = op_view_rows(&dense);
     return chain->status;
 }
 
@@ -119,20 +110,6 @@ static void add(struct op_chain *chain, const struct op_tensor *to, const struct
                   op_value_scalar(&one), op_value_tensor(to));
 }
 
-// A matrix of the call's result in dense memory.
-static struct op_tensor dense_result(struct op_chain *chain, const struct op_tensor *result)
-{
-    return op_tensor_is_dense(result) ? *result : op_chain_temp_like(chain, result->type, result);
-}
-
-static void give(struct op_chain *chain, const struct op_tensor *result,
-                 const struct op_tensor *dense)
-{
-    if (dense->addr != result->addr) {
-        op_chain_copy(chain, result, dense);
-    }
-}
-
 static leo_status sum_all(struct op_chain *chain, struct product *p, const struct op_tensor *out)
 {
     leo_status status = check_shapes(chain->call, p, p->x1.dim[0]);
@@ -166,13 +143,13 @@ static leo_status sum_and_norm(struct op_chain *chain, struct product *p)
     }
     const struct op_tensor sum = op_chain_temp_like(chain, residual->type, y),
                            inverse = op_chain_temp(chain, OP_TYPE_F32, 2, rows);
-    p->out = as_matrix(&sum);
+    p->out = op_view_rows(&sum);
     leo_status status = sum_all(chain, p, &p->out);
     if (status != LEO_OK) {
         return status;
     }
     const struct op_tensor dense = op_chain_dense(chain, residual->type, residual),
-                           term = as_matrix(&dense),
+                           term = op_view_rows(&dense),
                            normed = op_chain_temp_like(chain, norm->type, &p->out);
     add(chain, &p->out, &term);
     op_chain_copy(chain, y, &sum);
@@ -200,11 +177,11 @@ static leo_status gather(struct op_chain *chain, struct product *p)
         return status;
     }
     const struct op_tensor part = op_chain_dense(chain, p->x1.type, &p->x1),
-                           whole = gathered ? dense_result(chain, gathered)
+                           whole = gathered ? op_chain_place(chain, gathered)
                                             : op_chain_temp(chain, part.type, 2, all);
     op_chain_exchange(chain, &p->group, LEO_RT_GATHER_ALL, &part, &whole, op_tensor_count(&part));
     if (gathered) {
-        give(chain, gathered, &whole);
+        op_chain_deliver(chain, gathered, &whole);
     }
     multiply(chain, p, &whole, &p->out);
     return chain->status;
@@ -240,11 +217,11 @@ leo_status op_plan_product_exchange(const struct op_call *call)
         return sum_and_norm(&chain, &p);
     }
     const struct op_tensor *output = op_call_tensor(call, "output"),
-                           dense = dense_result(&chain, output);
-    p.out = as_matrix(&dense);
+                           dense = op_chain_place(&chain, output);
+    p.out = op_view_rows(&dense);
     status = op_call_has(call, "gatherOut")                        ? gather(&chain, &p)
              : strcmp(call->row->name, "MatmulReduceScatter") == 0 ? scatter(&chain, &p)
                                                                    : sum_all(&chain, &p, &p.out);
-    give(&chain, output, &dense);
+    op_chain_deliver(&chain, output, &dense);
     return status == LEO_OK ? chain.status : status;
 }

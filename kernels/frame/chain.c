@@ -49,6 +49,20 @@ void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst, const st
     }
 }
 
+struct op_tensor op_chain_place(struct op_chain *chain, const struct op_tensor *out)
+{
+    return op_tensor_is_dense(out) ? *out : op_chain_temp_like(chain, out->type, out);
+}
+
+void op_chain_deliver(struct op_chain *chain, const struct op_tensor *out,
+                      const struct op_tensor *made)
+{
+    if (made->addr != out->addr) {
+        const struct op_tensor shaped = op_view_shape(made, out->rank, out->dim);
+        op_chain_copy(chain, out, &shaped);
+    }
+}
+
 struct op_tensor op_chain_wide(struct op_chain *chain, const struct op_tensor *out)
 {
     return out->type == OP_TYPE_F32 ? *out : op_chain_temp_like(chain, OP_TYPE_F32, out);
@@ -159,4 +173,11 @@ struct op_tensor op_view_insert(const struct op_tensor *tensor, unsigned at)
 struct op_tensor op_view_shape(const struct op_tensor *dense, unsigned rank, const int64_t *dim)
 {
     return op_tensor_dense(dense->addr, dense->type, rank, dim);
+}
+
+struct op_tensor op_view_rows(const struct op_tensor *dense)
+{
+    const int64_t last = dense->rank ? dense->dim[dense->rank - 1] : 1,
+                  dim[] = {last ? op_tensor_count(dense) / last : 0, last};
+    return op_view_shape(dense, 2, dim);
 }

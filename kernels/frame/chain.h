@@ -33,6 +33,11 @@ void op_chain_give(struct op_chain *chain, const struct op_tensor *out,
                    const struct op_tensor *wide);
 void op_chain_copy(struct op_chain *chain, const struct op_tensor *dst,
                    const struct op_tensor *src);
+/** `out` itself if it is dense, else a dense temporary that op_chain_deliver, given it or another
+ * shape of it, copies there. */
+struct op_tensor op_chain_place(struct op_chain *chain, const struct op_tensor *out);
+void op_chain_deliver(struct op_chain *chain, const struct op_tensor *out,
+                      const struct op_tensor *made);
 /** dst = value everywhere. */
 void op_chain_fill(struct op_chain *chain, const struct op_tensor *dst, double value);
 /** out[i] = start + i * step. */
@@ -61,3 +66,5 @@ struct op_tensor op_view_swap(const struct op_tensor *tensor, unsigned a, unsign
 struct op_tensor op_view_insert(const struct op_tensor *tensor, unsigned at);
 /** A dense tensor with another shape of as many elements. */
 struct op_tensor op_view_shape(const struct op_tensor *dense, unsigned rank, const int64_t *dim);
+/** A dense tensor as a matrix: all other dimensions by the last. */
+struct op_tensor op_view_rows(const struct op_tensor *dense);
