@@ -56,16 +56,19 @@ struct differences {
 static bool find_parts(const struct op_tensor *a, const struct op_tensor *b, double p,
                        struct differences *d)
 {
+    if ((a->type != OP_TYPE_F32 && a->type != OP_TYPE_F16) || a->rank == OP_RANK_MAX ||
+        (p != 1 && p != 2 && p != INFINITY)) {
+        return false;
+    }
     d->rows = a->rank - 2;
     d->a = op_view_insert(a, a->rank - 1);
     d->b = op_view_insert(b, b->rank - 2);
-    const int64_t rows = a->dim[a->rank - 2],
-                  a_row = rows ? op_tensor_count(a) / rows * b->dim[b->rank - 2] : 0,
+    const int64_t rows = a->dim[d->rows],
+                  a_row = rows ? op_tensor_count(a) / rows * b->dim[d->rows] : 0,
                   most = a_row ? DIFFERENCES / a_row : 0;
     d->each = most < rows ? most : rows;
-    return (a->type == OP_TYPE_F32 || a->type == OP_TYPE_F16) && a->rank < OP_RANK_MAX &&
-           (p == 1 || p == 2 || p == INFINITY) && a_row * rows >= LEAST_DIFFERENCES &&
-           d->each > 0 && (rows + d->each - 1) / d->each <= PARTS_MAX;
+    return a_row * rows >= LEAST_DIFFERENCES && d->each > 0 &&
+           (rows + d->each - 1) / d->each <= PARTS_MAX;
 }
 
 // a - b of rows [begin, begin + count) of a, in f32.
@@ -110,6 +113,7 @@ static leo_status plan_all(const struct op_call *call)
     const struct op_tensor *x1 = op_call_tensor(call, "x1"), *x2 = op_call_tensor(call, "x2"),
                            *out = op_call_tensor(call, "out");
     const unsigned rank = out->rank;
+    const double p = order_of(call);
     int64_t shape1[OP_RANK_MAX], shape2[OP_RANK_MAX];
     struct op_tensor a, b;
     bool fits = rank >= 2 && x1->rank >= 2 && x2->rank >= 2 && x1->type == x2->type &&
@@ -124,17 +128,17 @@ static leo_status plan_all(const struct op_call *call)
                x1->dim[x1->rank - 2] == shape1[rank - 2] &&
                x2->dim[x2->rank - 2] == shape2[rank - 2];
     }
-    if (!fits || !(order_of(call) >= 0)) {
+    if (!fits || !(p >= 0)) {
         return op_call_fail(
             call, LEO_ERR_SHAPE, "x1 %s%s, x2 %s%s and out of shape %s with p = %g do not fit",
             op_type_name(x1->type), op_tensor_shape_text(x1).text, op_type_name(x2->type),
-            op_tensor_shape_text(x2).text, op_tensor_shape_text(out).text, order_of(call));
+            op_tensor_shape_text(x2).text, op_tensor_shape_text(out).text, p);
     }
     if (op_tensor_count(out) == 0) {
         return LEO_OK;
     }
     struct differences differences;
-    if (find_parts(&a, &b, order_of(call), &differences)) {
+    if (find_parts(&a, &b, p, &differences)) {
         return plan_all_by_tiles(call, &differences);
     }
     struct op_chain chain = op_chain_begin(call);
@@ -147,7 +151,7 @@ static leo_status plan_all(const struct op_call *call)
         .a_rows = (uint64_t)out->dim[rank - 2],
         .b_rows = (uint64_t)out->dim[rank - 1],
         .columns = (uint64_t)shape1[rank - 1],
-        .p = order_of(call),
+        .p = p,
         .type = (uint8_t)x1->type,
     };
     return measure(&chain, &args, out, &made);
@@ -280,8 +284,8 @@ static leo_status plan_gradient(const struct op_call *call)
     const struct op_tensor *x1 = op_call_tensor(call, "x1"), *x2 = op_call_tensor(call, "x2"),
                            *grad = op_call_tensor(call, "grad"), *out = op_call_tensor(call, "out");
     const unsigned rank = x1->rank;
-    bool fits = rank >= 2 && x2->rank == rank && x1->dim[rank - 1] == x2->dim[rank - 1] &&
-                order_of(call) >= 0;
+    const double p = order_of(call);
+    bool fits = rank >= 2 && x2->rank == rank && x1->dim[rank - 1] == x2->dim[rank - 1] && p >= 0;
     for (unsigned i = 0; fits && i + 2 < rank; i++) {
         fits = x1->dim[i] == x2->dim[i];
     }
@@ -306,7 +310,7 @@ static leo_status plan_gradient(const struct op_call *call)
         return status;
     }
     struct differences differences;
-    if (find_parts(x1, x2, order_of(call), &differences)) {
+    if (find_parts(x1, x2, p, &differences)) {
         return plan_gradient_by_tiles(call, &differences);
     }
     struct op_chain chain = op_chain_begin(call);
@@ -321,7 +325,7 @@ static leo_status plan_gradient(const struct op_call *call)
         .a_rows = (uint64_t)x1->dim[rank - 2],
         .b_rows = (uint64_t)x2->dim[rank - 2],
         .columns = (uint64_t)x1->dim[rank - 1],
-        .p = order_of(call),
+        .p = p,
         .type = (uint8_t)x1->type,
     };
     const struct op_share share =
