@@ -197,6 +197,10 @@ set_target_properties(program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURREN
                 for words in said:
                     self.assertIn(words, run.stdout)
                 self.assertEqual(run.returncode, " 0 found" not in run.stdout, run.stdout + run.stderr)
+        run = subprocess.run([CANN / "bin/mssanitizer", "./program", "fine"], cwd=self.path, capture_output=True, text=True, check=False,
+                             env={**os.environ, "LEO_SOC": "ascend910a"})  # a kernel of another chip does not run
+        self.assertIn("WARNING: the program got an error", run.stdout)
+        self.assertEqual(run.returncode, 1)
         for words, said in ((["./none"], "No such file"), ([], "no program"), (["--tool=x", "y"], "invalid choice")):
             run = subprocess.run([CANN / "bin/mssanitizer", *words], cwd=self.path, capture_output=True, text=True, check=False)
             self.assertEqual(run.returncode, 2)
