@@ -183,3 +183,4 @@ void onnx_quantize(struct onnx_import *import);
 void onnx_dequantize(struct onnx_import *import);
 void onnx_grid_sample(struct onnx_import *import);
 void onnx_one_hot(struct onnx_import *import);
+void onnx_prior_box(struct onnx_import *import);

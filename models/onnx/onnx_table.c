@@ -27,6 +27,7 @@ static const struct {
     {"BitwiseNot", onnx_unary},
     {"BitwiseOr", onnx_binary},
     {"BitwiseXor", onnx_binary},
+    {"CaffePriorBox", onnx_prior_box}, // made by leo_caffe_to_onnx
     {"Cast", onnx_cast},
     {"CastLike", onnx_cast},
     {"Ceil", onnx_unary},

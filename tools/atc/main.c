@@ -127,6 +127,36 @@ static int compile_with_file(const struct atc_options *options, const uint8_t *d
     return code;
 }
 
+/* A Caffe network as an ONNX file, then as such a one. */
+static int compile_caffe(const struct atc_options *options, const uint8_t *data, size_t bytes)
+{
+    char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64];
+    struct leo_import_bytes net = {data, bytes}, weights = {NULL, 0};
+    uint8_t *file = read_file(options->weight, &weights.bytes), *onnx = NULL;
+    size_t onnx_bytes = 0;
+    if (!file) {
+        return no_file(options->weight);
+    }
+    weights.data = file;
+    const leo_status status =
+        leo_caffe_to_onnx(&net, &weights, options->out_nodes, &onnx, &onnx_bytes, error);
+    leo_free(file);
+    if (status != LEO_OK) {
+        const char *number = status == LEO_ERR_UNSUPPORTED ? import_error(status) : "E11001";
+        snprintf(text, sizeof(text), "%s: %s", number, error);
+        return fail(text);
+    }
+    const int code = compile_with_file(options, onnx, onnx_bytes);
+    leo_free(onnx);
+    return code;
+}
+
+static int compile_network(const struct atc_options *options, const uint8_t *data, size_t bytes)
+{
+    return strcmp(options->framework, "0") == 0 ? compile_caffe(options, data, bytes)
+                                                : compile_with_file(options, data, bytes);
+}
+
 // The modes that read what was compiled.
 static int show(const struct atc_options *options, const uint8_t *data, size_t bytes)
 {
@@ -171,7 +201,7 @@ int main(int argc, char **argv)
         return no_file(path);
     }
     const int code =
-        compiles ? compile_with_file(&options, data, bytes) : show(&options, data, bytes);
+        compiles ? compile_network(&options, data, bytes) : show(&options, data, bytes);
     leo_free(data);
     if (code == 0) {
         printf("ATC run success, welcome to the next use.\n");

@@ -8,10 +8,12 @@
 
 const char atc_help[] =
     "usage: atc --framework=5 --model=NET.onnx --output=NAME --soc_version=Ascend910A [options]\n"
-    "Compiles an ONNX network to NAME.om, which aclmdlLoadFromFile loads.\n"
+    "       atc --framework=0 --model=NET.prototxt --weight=NET.caffemodel --output=NAME ...\n"
+    "Compiles a network to NAME.om, which aclmdlLoadFromFile loads.\n"
     "\n"
     "  --model FILE            the network\n"
-    "  --framework 5           ONNX; others are not served\n"
+    "  --framework 0|5         0: Caffe, 5: ONNX; others are not served\n"
+    "  --weight FILE           the weights of a Caffe network\n"
     "  --output NAME           the file to write; .om is appended\n"
     "  --soc_version NAME      the chip: Ascend910A, Ascend910B1 to Ascend910B4\n"
     "  --input_shape \"n:1,3,224,224;m:1,8\"  shapes of inputs; needed for those that the file "
@@ -43,6 +45,7 @@ static const struct option {
     const char *values; /* "|a|b|", NULL: any */
 } table[] = {
     {"model", offsetof(struct atc_options, model), NULL},
+    {"weight", offsetof(struct atc_options, weight), NULL},
     {"output", offsetof(struct atc_options, output), NULL},
     {"soc_version", offsetof(struct atc_options, soc), NULL},
     {"framework", offsetof(struct atc_options, framework), "|0|1|3|5|"},
@@ -189,11 +192,16 @@ static int check(const struct atc_options *options, char *error)
     if (atc_mode_is(options, "1") || atc_mode_is(options, "6")) {
         return 0;
     }
-    if (strcmp(options->framework, "5") != 0) {
+    if (strcmp(options->framework, "0") != 0 && strcmp(options->framework, "5") != 0) {
         snprintf(error, ATC_ERROR,
                  "E10001: Value [%s] for parameter [framework] is invalid. Reason: "
-                 "only 5 (ONNX) is served.",
+                 "only 0 (Caffe) and 5 (ONNX) are served.",
                  options->framework);
+        return -1;
+    }
+    if (strcmp(options->framework, "0") == 0 && !options->weight) {
+        snprintf(error, ATC_ERROR,
+                 "E10008: [--weight] is required when [--framework] is 0 (Caffe).");
         return -1;
     }
     if (!leo_import_knows_chip(options->soc)) {

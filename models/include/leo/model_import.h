@@ -76,6 +76,22 @@ LEO_MUST_CHECK leo_status leo_import_onnx(const void *data, size_t bytes,
                                           const struct leo_import_options *options,
                                           struct leo_model *model, char error[LEO_MODEL_ERROR]);
 
+struct leo_import_bytes {
+    const void *data;
+    size_t bytes;
+};
+
+/**
+ * Reads a Caffe network, a text (prototxt) and a file of weights (caffemodel), and gives an ONNX
+ * file that computes the same; *onnx is the caller's (leo_free). Layers that `out_nodes` (as in
+ * leo_import_options; NULL: none) does not need are left out. LEO_ERR_PARSE, LEO_ERR_UNSUPPORTED (a
+ * layer or a parameter of it that is not served), LEO_ERR_NO_MEMORY: `error` names the layer.
+ */
+LEO_MUST_CHECK leo_status leo_caffe_to_onnx(const struct leo_import_bytes *text,
+                                            const struct leo_import_bytes *weights,
+                                            const char *out_nodes, uint8_t **onnx, size_t *bytes,
+                                            char error[LEO_MODEL_ERROR]);
+
 /** The same for each gear, as one model: -1 in options->shapes are the gears' numbers, in order. */
 LEO_MUST_CHECK leo_status leo_import_with_gears(const void *data, size_t bytes,
                                                 const struct leo_import_options *options,

@@ -144,6 +144,10 @@ class ModelsCase(unittest.TestCase):
         done = self.atc(data, *options)
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("ATC run success, welcome to the next use.", done.stdout)
+        self.run_and_compare(inputs, want, tolerance)
+
+    def run_and_compare(self, inputs, want, tolerance):
+        """Runs what was compiled last on both chips."""
         files = []
         for i, values in enumerate(inputs):
             files.append(self.path / f"in{i}")
