@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layers of each element by itself, and those that combine or reduce. */
-#include "caffe_net.h"
+#include "caffe_net.hpp"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Caffe network, a text of layers and a file of weights, to an ONNX file. */
-#include "caffe_net.h"
+#include "caffe_net.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>

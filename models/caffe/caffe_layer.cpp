@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the handlers of layers ask and say. */
-#include "caffe_net.h"
+#include "caffe_net.hpp"
 
-namespace leo {
+namespace leo
+{
 
 dims dims_of(const caffe_file::BlobShape &shape)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layers that move elements, resize, or make boxes of a grid. */
-#include "caffe_net.h"
+#include "caffe_net.hpp"
 
 #include <algorithm>
 

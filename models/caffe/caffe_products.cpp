@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layers with weights: convolutions, products, pools, normalisations. */
-#include "caffe_net.h"
+#include "caffe_net.hpp"
 
 #include <cmath>
 

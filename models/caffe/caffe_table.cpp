@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which handler imports which type of layer. */
-#include "caffe_net.h"
+#include "caffe_net.hpp"
 
 namespace leo
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "onnx_writer.h"
+#include "onnx_writer.hpp"
 
 #include <cstring>
 #include <leo/alloc.h>

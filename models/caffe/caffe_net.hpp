@@ -2,7 +2,7 @@
 /* A layer of a Caffe network on its way to ONNX nodes. */
 #pragma once
 
-#include "../frontend/onnx_writer.h"
+#include "../frontend/onnx_writer.hpp"
 
 #include <caffe.pb.h>
 #include <map>
