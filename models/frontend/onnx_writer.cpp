@@ -108,7 +108,7 @@ void onnx_writer::input(const std::string &name, int onnx_type, const dims &shap
 
 void onnx_writer::output(const std::string &name)
 {
-    set_info(*model_.mutable_graph()->add_output(), name, ONNX_FLOAT, {});
+    model_.mutable_graph()->add_output()->set_name(name); // type and shape follow from the nodes
 }
 
 std::string onnx_writer::serialize() const
@@ -144,6 +144,31 @@ void set_ints(onnx_file::Node &node, const char *name, const dims &values)
 void set_text(onnx_file::Node &node, const char *name, const std::string &value)
 {
     add_attribute(node, name).set_s(value);
+}
+
+std::vector<float> turned(const std::vector<float> &data, const dims &shape, const dims &order)
+{
+    const size_t rank = shape.size();
+    dims stride(rank, 1), at(rank, 0);
+    for (size_t d = rank - 1; d-- > 0;) {
+        stride[d] = stride[d + 1] * shape[d + 1];
+    }
+    std::vector<float> result;
+    result.reserve(data.size());
+    for (size_t i = 0; i < data.size(); i++) {
+        int64_t from = 0;
+        for (size_t d = 0; d < rank; d++) {
+            from += at[d] * stride[static_cast<size_t>(order[d])];
+        }
+        result.push_back(data[static_cast<size_t>(from)]);
+        for (size_t d = rank; d-- > 0;) {
+            if (++at[d] < shape[static_cast<size_t>(order[d])]) {
+                break;
+            }
+            at[d] = 0;
+        }
+    }
+    return result;
 }
 
 leo_status give_bytes(const std::string &file, uint8_t **onnx, size_t *bytes)

@@ -59,6 +59,9 @@ void set_float(onnx_file::Node &node, const char *name, float value);
 void set_ints(onnx_file::Node &node, const char *name, const dims &values);
 void set_text(onnx_file::Node &node, const char *name, const std::string &value);
 
+/** Numbers with their dimensions in another order: dimension `order[d]` comes to place d. */
+std::vector<float> turned(const std::vector<float> &data, const dims &shape, const dims &order);
+
 /** Numbers of ONNX's element types. */
 enum onnx_type {
     ONNX_FLOAT = 1,

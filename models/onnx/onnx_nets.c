@@ -1,99 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions, and normalisation with what is known. */
+#include "folds.h"
 #include "windows.h"
 
 #include <leo/alloc.h>
 #include <math.h>
 #include <string.h>
-
-// The one node that uses a name, if it is a BatchNormalization of known numbers; its number, -1:
-// none.
-static long norm_behind(struct onnx_import *import, const char *name)
-{
-    const OnnxFile__Graph *graph = import->graph;
-    long user = -1;
-    for (size_t i = 0; i < graph->n_node; i++) {
-        for (size_t k = 0; k < graph->node[i]->n_input; k++) {
-            if (strcmp(graph->node[i]->input[k], name) == 0) {
-                if (user >= 0) {
-                    return -1;
-                }
-                user = (long)i;
-            }
-        }
-    }
-    for (size_t i = 0; i < import->output_count; i++) {
-        if (strcmp(import->outputs[i], name) == 0) {
-            return -1;
-        }
-    }
-    const OnnxFile__Node *node = user < 0 ? NULL : graph->node[user];
-    if (!node || !node->op_type || strcmp(node->op_type, "BatchNormalization") != 0 ||
-        node->n_input < 5 || strcmp(node->input[0], name) != 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        if (node->attribute[i]->name && strcmp(node->attribute[i]->name, "training_mode") == 0 &&
-            node->attribute[i]->i) {
-            return -1;
-        }
-    }
-    for (size_t k = 1; k < 5; k++) {
-        const struct onnx_tensor *tensor = onnx_find(import, node->input[k]);
-        if (!tensor || !tensor->known || tensor->dtype != LEO_DTYPE_F32) {
-            return -1;
-        }
-    }
-    return user;
-}
-
-/* What a normalisation in inference multiplies and adds, by channel. */
-static bool norm_factors(struct onnx_import *import, const OnnxFile__Node *node, int64_t channels,
-                         float **factor, float **summand)
-{
-    const float *known[4];
-    float epsilon = 1e-5f;
-    for (size_t k = 0; k < 4; k++) {
-        const struct onnx_tensor *tensor = onnx_find(import, node->input[k + 1]);
-        if (!tensor || !tensor->known || onnx_count(tensor) != channels) {
-            onnx_fail(import, "its %zu. input must be known and have a number a channel", k + 2);
-            return false;
-        }
-        known[k] = tensor->known;
-    }
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        if (node->attribute[i]->name && strcmp(node->attribute[i]->name, "epsilon") == 0) {
-            epsilon = node->attribute[i]->f;
-        }
-    }
-    *factor = leo_calloc((size_t)channels, sizeof(float));
-    *summand = leo_calloc((size_t)channels, sizeof(float));
-    for (int64_t c = 0; *factor && *summand && c < channels; c++) {
-        (*factor)[c] = known[0][c] / sqrtf(known[3][c] + epsilon);
-        (*summand)[c] = known[1][c] - known[2][c] * (*factor)[c];
-    }
-    if (!*factor || !*summand) {
-        onnx_fail(import, "out of host memory");
-    }
-    return *factor && *summand;
-}
-
-/* Weights and biases of a convolution, after the normalisation behind it is folded in. */
-static void fold_norm(struct onnx_import *import, const OnnxFile__Node *norm, int64_t channels,
-                      float *weights, int64_t each, float *bias)
-{
-    float *factor = NULL, *summand = NULL;
-    if (norm_factors(import, norm, channels, &factor, &summand)) {
-        for (int64_t c = 0; c < channels; c++) {
-            for (int64_t i = 0; i < each; i++) {
-                weights[c * each + i] *= factor[c];
-            }
-            bias[c] = bias[c] * factor[c] + summand[c];
-        }
-    }
-    leo_free(factor);
-    leo_free(summand);
-}
 
 // Of a convolution, transposed or not: picture and weights are lifted, w has pads that are even.
 static uint32_t convolve(struct onnx_import *import, uint32_t x, uint32_t weight,
@@ -123,13 +35,13 @@ static void add_convolution(struct onnx_import *import, struct onnx_tensor *in, 
                      convolve(import, x, weight, bias, w, dim, NULL, groups));
 }
 
-// A convolution with known weights, with the normalisation behind it.
+// A convolution with known weights, with what stands behind it and can be folded into them.
 static void convolve_known(struct onnx_import *import, struct onnx_tensor *in,
                            const struct onnx_tensor *weight, const struct onnx_tensor *bias,
                            struct windows *w, int64_t groups)
 {
     const int64_t channels = weight->dim[0], count = onnx_count(weight);
-    const long norm = norm_behind(import, import->node->output[0]);
+    const char *last = NULL;
     float *weights = leo_calloc((size_t)count + 1, sizeof(*weights)),
           *biases = leo_calloc((size_t)channels + 1, sizeof(*biases));
     if (!weights || !biases || count == 0) {
@@ -139,19 +51,18 @@ static void convolve_known(struct onnx_import *import, struct onnx_tensor *in,
         if (bias) {
             memcpy(biases, bias->known, (size_t)channels * sizeof(*biases));
         }
-        if (norm >= 0) {
-            fold_norm(import, import->graph->node[norm], channels, weights, count / channels,
-                      biases);
-        }
+        last = onnx_fold_behind(import,
+                                &(struct onnx_rows){channels, count / channels,
+                                                    w->lifted ? 1 : w->count, weights, biases});
+        const bool adds = bias || last;
         const uint32_t own = onnx_weight(import, weight->rank, weight->dim, weights),
-                       sum = bias || norm >= 0 ? onnx_weight(import, 1, &channels, biases) : 0;
-        add_convolution(import, in, own, bias || norm >= 0 ? &sum : NULL, w, channels, groups);
-        if (norm >= 0 && !import->build.failed) {
-            // The normalisation's result is this one.
+                       sum = adds ? onnx_weight(import, 1, &channels, biases) : 0;
+        add_convolution(import, in, own, adds ? &sum : NULL, w, channels, groups);
+        if (last && !import->build.failed) {
+            // The result of the last one folded is this one.
             const struct onnx_tensor made = import->tensors[import->tensor_count - 1];
             import->tensors[import->tensor_count] = made;
-            import->tensors[import->tensor_count++].name = import->graph->node[norm]->output[0];
-            import->skipped[norm] = true;
+            import->tensors[import->tensor_count++].name = last;
         }
     }
     leo_free(weights);
@@ -328,7 +239,7 @@ void onnx_batch_norm(struct onnx_import *import)
         norm_by_inputs(import, in, dim);
         return;
     }
-    if (norm_factors(import, import->node, self.dim[1], &factor, &summand)) {
+    if (onnx_norm_factors(import, import->node, self.dim[1], &factor, &summand)) {
         const uint32_t rank = self.rank - 1, x = onnx_value(import, in),
                        f = onnx_weight(import, rank, dim, factor),
                        s = onnx_weight(import, rank, dim, summand),

@@ -25,6 +25,11 @@ static bool is_called(const OnnxFile__Node *node, const char *name)
 // The tensor that "node:index" tells; fails if there is none.
 static const char *output_of(struct onnx_import *import, const char *option, char *item)
 {
+    for (size_t i = 0; i < import->graph->n_output; i++) {
+        if (strcmp(import->graph->output[i]->name, item) == 0) {
+            return import->graph->output[i]->name; // it is called like this
+        }
+    }
     const char *text = cut_last(item);
     char *end = NULL;
     const unsigned long index = text ? strtoul(text, &end, 10) : 0;

@@ -127,34 +127,61 @@ static int compile_with_file(const struct atc_options *options, const uint8_t *d
     return code;
 }
 
-/* A Caffe network as an ONNX file, then as such a one. */
-static int compile_caffe(const struct atc_options *options, const uint8_t *data, size_t bytes)
+static leo_status read_caffe(const struct atc_options *options, const uint8_t *data, size_t bytes,
+                             uint8_t **onnx, size_t *onnx_bytes, char error[LEO_MODEL_ERROR])
 {
-    char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64];
-    struct leo_import_bytes net = {data, bytes}, weights = {NULL, 0};
-    uint8_t *file = read_file(options->weight, &weights.bytes), *onnx = NULL;
-    size_t onnx_bytes = 0;
+    const struct leo_import_bytes net = {data, bytes};
+    struct leo_import_bytes weights = {NULL, 0};
+    uint8_t *file = read_file(options->weight, &weights.bytes);
     if (!file) {
-        return no_file(options->weight);
+        snprintf(error, LEO_MODEL_ERROR, "the file %.400s does not exist or is empty",
+                 options->weight);
+        return LEO_ERR_PARSE;
     }
     weights.data = file;
     const leo_status status =
-        leo_caffe_to_onnx(&net, &weights, options->out_nodes, &onnx, &onnx_bytes, error);
+        leo_caffe_to_onnx(&net, &weights, options->out_nodes, onnx, onnx_bytes, error);
     leo_free(file);
-    if (status != LEO_OK) {
-        const char *number = status == LEO_ERR_UNSUPPORTED ? import_error(status) : "E11001";
-        snprintf(text, sizeof(text), "%s: %s", number, error);
-        return fail(text);
-    }
-    const int code = compile_with_file(options, onnx, onnx_bytes);
-    leo_free(onnx);
-    return code;
+    return status;
 }
+
+static leo_status read_tensorflow(const struct atc_options *options, const uint8_t *data,
+                                  size_t bytes, uint8_t **onnx, size_t *onnx_bytes,
+                                  char error[LEO_MODEL_ERROR])
+{
+    const struct leo_import_options import = {.shapes = options->shapes.list,
+                                              .shape_count = options->shapes.count,
+                                              .out_nodes = options->out_nodes};
+    return leo_tensorflow_to_onnx(data, bytes, &import, onnx, onnx_bytes, error);
+}
+
+/* Frameworks whose networks become ONNX files first; `number` is what their errors begin with. */
+static const struct {
+    const char *framework, *number;
+    leo_status (*read)(const struct atc_options *, const uint8_t *, size_t, uint8_t **, size_t *,
+                       char *);
+} readers[] = {{"0", "E11001", read_caffe}, {"3", "E12001", read_tensorflow}};
 
 static int compile_network(const struct atc_options *options, const uint8_t *data, size_t bytes)
 {
-    return strcmp(options->framework, "0") == 0 ? compile_caffe(options, data, bytes)
-                                                : compile_with_file(options, data, bytes);
+    char error[LEO_MODEL_ERROR], text[LEO_MODEL_ERROR + 64];
+    for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+        uint8_t *onnx = NULL;
+        size_t onnx_bytes = 0;
+        if (strcmp(readers[i].framework, options->framework) != 0) {
+            continue;
+        }
+        const leo_status status = readers[i].read(options, data, bytes, &onnx, &onnx_bytes, error);
+        if (status != LEO_OK) {
+            snprintf(text, sizeof(text), "%s: %s",
+                     status == LEO_ERR_PARSE ? readers[i].number : import_error(status), error);
+            return fail(text);
+        }
+        const int code = compile_with_file(options, onnx, onnx_bytes);
+        leo_free(onnx);
+        return code;
+    }
+    return compile_with_file(options, data, bytes);
 }
 
 // The modes that read what was compiled.

@@ -9,16 +9,17 @@
 const char atc_help[] =
     "usage: atc --framework=5 --model=NET.onnx --output=NAME --soc_version=Ascend910A [options]\n"
     "       atc --framework=0 --model=NET.prototxt --weight=NET.caffemodel --output=NAME ...\n"
+    "       atc --framework=3 --model=NET.pb --output=NAME ...\n"
     "Compiles a network to NAME.om, which aclmdlLoadFromFile loads.\n"
     "\n"
     "  --model FILE            the network\n"
-    "  --framework 0|5         0: Caffe, 5: ONNX; others are not served\n"
+    "  --framework 0|3|5       0: Caffe, 3: TensorFlow (a frozen graph), 5: ONNX\n"
     "  --weight FILE           the weights of a Caffe network\n"
     "  --output NAME           the file to write; .om is appended\n"
     "  --soc_version NAME      the chip: Ascend910A, Ascend910B1 to Ascend910B4\n"
     "  --input_shape \"n:1,3,224,224;m:1,8\"  shapes of inputs; needed for those that the file "
     "leaves open\n"
-    "  --input_format NCHW|ND  read and kept as the file has it\n"
+    "  --input_format NCHW|NHWC|ND  read and kept as the file has it\n"
     "  --precision_mode MODE   force_fp16 (default), allow_fp32_to_fp16, allow_mix_precision: "
     "floats are\n"
     "                          computed in half precision; force_fp32, cube_fp16in_fp32out,\n"
@@ -61,7 +62,7 @@ static const struct option {
     {"mode", offsetof(struct atc_options, mode), "|0|1|6|"},
     {"om", offsetof(struct atc_options, om), NULL},
     {"json", offsetof(struct atc_options, json), NULL},
-    {"input_format", SIZE_MAX, "|NCHW|ND|"},
+    {"input_format", SIZE_MAX, "|NCHW|NHWC|ND|"},
     {"log", offsetof(struct atc_options, log), "|debug|info|warning|error|null|"},
     {"op_select_implmode", SIZE_MAX, "|high_precision|high_performance|"},
     {"optypelist_for_implmode", SIZE_MAX, NULL},
@@ -192,10 +193,10 @@ static int check(const struct atc_options *options, char *error)
     if (atc_mode_is(options, "1") || atc_mode_is(options, "6")) {
         return 0;
     }
-    if (strcmp(options->framework, "0") != 0 && strcmp(options->framework, "5") != 0) {
+    if (strcmp(options->framework, "1") == 0) {
         snprintf(error, ATC_ERROR,
                  "E10001: Value [%s] for parameter [framework] is invalid. Reason: "
-                 "only 0 (Caffe) and 5 (ONNX) are served.",
+                 "only 0 (Caffe), 3 (TensorFlow) and 5 (ONNX) are served.",
                  options->framework);
         return -1;
     }

@@ -92,6 +92,17 @@ LEO_MUST_CHECK leo_status leo_caffe_to_onnx(const struct leo_import_bytes *text,
                                             const char *out_nodes, uint8_t **onnx, size_t *bytes,
                                             char error[LEO_MODEL_ERROR]);
 
+/**
+ * Reads a frozen graph of TensorFlow 1 and gives an ONNX file that computes what options->out_nodes
+ * needs (NULL: what no node reads), with inputs and outputs in the graph's own order (NHWC). Inputs
+ * without a known shape need one in `options`. Outputs are called "node:index". Results and errors
+ * as of leo_caffe_to_onnx; LEO_ERR_INVALID_ARG: out_nodes names a node that is not there.
+ */
+LEO_MUST_CHECK leo_status leo_tensorflow_to_onnx(const void *data, size_t bytes,
+                                                 const struct leo_import_options *options,
+                                                 uint8_t **onnx, size_t *onnx_bytes,
+                                                 char error[LEO_MODEL_ERROR]);
+
 /** The same for each gear, as one model: -1 in options->shapes are the gears' numbers, in order. */
 LEO_MUST_CHECK leo_status leo_import_with_gears(const void *data, size_t bytes,
                                                 const struct leo_import_options *options,
