@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdio>
+#include <google/protobuf/stubs/logging.h>
 #include <leo/model_import.h>
 #include <onnx.pb.h>
 #include <stdexcept>
@@ -82,6 +83,7 @@ leo_status give_bytes(const std::string &file, uint8_t **onnx, size_t *bytes);
 template <typename F>
 leo_status give_onnx(F &&import, uint8_t **onnx, size_t *bytes, char error[LEO_MODEL_ERROR])
 {
+    const google::protobuf::LogSilencer silent; // what is wrong stands in `error`
     try {
         return give_bytes(import(), onnx, bytes);
     } catch (const import_error &problem) {

@@ -38,11 +38,14 @@ static void pad_with(struct onnx_import *import, struct onnx_tensor *in, const i
         const uint32_t from = self.rank - 1 - d;
         last_first[2 * d] = before[from];
         last_first[2 * d + 1] = after[from];
-        dim[from] = self.dim[from] + before[from] + after[from];
-        if (dim[from] < 0) {
-            onnx_fail(import, "nothing is left of a dimension");
+        if (__builtin_add_overflow(self.dim[from], before[from], &dim[from]) ||
+            __builtin_add_overflow(dim[from], after[from], &dim[from]) || dim[from] < 0) {
+            onnx_fail(import, "nothing is left of a dimension, or its pads are out of range");
             return;
         }
+    }
+    if (!onnx_fits(import, self.rank, dim)) {
+        return;
     }
     const uint32_t x = onnx_value(import, in),
                    out =

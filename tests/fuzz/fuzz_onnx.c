@@ -2,6 +2,7 @@
 /* Damaged ONNX files: what the importer lets through must be a model that can be written and read.
  */
 #include "fuzz.h"
+#include "messages.h"
 
 #include <leo/alloc.h>
 #include <leo/model_import.h>
@@ -34,47 +35,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     leo_model_free(&model);
     return 0;
-}
-
-/** Messages being written; a message is told its bytes when it is whole. */
-struct text {
-    size_t count;
-    uint8_t bytes[2048];
-};
-
-static void put_number(struct text *text, uint64_t number)
-{
-    do {
-        const uint8_t more = number > 127 ? 128 : 0;
-        fuzz_check(text->count < sizeof(text->bytes), "a seed is too long");
-        text->bytes[text->count++] = (uint8_t)(number & 127) | more;
-        number >>= 7;
-    } while (number);
-}
-
-static void put_bytes(struct text *text, unsigned field, const void *bytes, size_t count)
-{
-    put_number(text, field << 3 | 2);
-    put_number(text, count);
-    fuzz_check(count <= sizeof(text->bytes) - text->count, "a seed is too long");
-    memcpy(text->bytes + text->count, bytes, count);
-    text->count += count;
-}
-
-static void put_name(struct text *text, unsigned field, const char *name)
-{
-    put_bytes(text, field, name, strlen(name));
-}
-
-static void put_int(struct text *text, unsigned field, uint64_t number)
-{
-    put_number(text, field << 3);
-    put_number(text, number);
-}
-
-static void put_text(struct text *text, unsigned field, const struct text *part)
-{
-    put_bytes(text, field, part->bytes, part->count);
 }
 
 static void put_io(struct text *graph, unsigned field, const char *name, const int64_t *dim,
