@@ -2,6 +2,7 @@
 #include "pictures.h"
 
 #include "outputs.h"
+#include "values.h"
 
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -37,13 +38,25 @@ static struct leo_aipp *find_picture(struct onnx_import *import, uint32_t index)
     return NULL;
 }
 
+// The sizes of an input as [n, c, h, w].
+static void sizes_of(const struct onnx_import *import, const struct leo_model_io *io,
+                     int64_t dim[4])
+{
+    static const unsigned from_nhwc[] = {0, 3, 1, 2};
+    for (unsigned d = 0; d < 4; d++) {
+        dim[d] = io->dim[import->options->nhwc ? from_nhwc[d] : d];
+    }
+}
+
 // Bytes that each run tells how to read.
 static uint32_t take_dynamic(struct onnx_import *import, const struct leo_aipp *aipp,
                              uint32_t index)
 {
     struct leo_model *model = &import->build.model;
     struct leo_model_io *io = &model->inputs[index];
-    const uint32_t value = model_build_value(&import->build, import->floats, 4, io->dim);
+    int64_t dim[4];
+    sizes_of(import, io, dim);
+    const uint32_t value = model_build_value(&import->build, import->floats, 4, dim);
     if (model->aipp_input) {
         onnx_bad_option(import, "--insert_op_conf: only one input may be dynamic");
     }
@@ -54,6 +67,13 @@ static uint32_t take_dynamic(struct onnx_import *import, const struct leo_aipp *
     io->rank = 1;
     io->dim[0] = (int64_t)aipp->at[LEO_AIPP_MOST_BYTES];
     return value;
+}
+
+// [n, c, h, w] as the network has it: another view of the same.
+static uint32_t in_order(struct onnx_import *import, uint32_t value)
+{
+    static const uint32_t to_nhwc[] = {0, 2, 3, 1};
+    return import->options->nhwc ? onnx_made_turned(import, value, to_nhwc) : value;
 }
 
 bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *value)
@@ -67,16 +87,16 @@ bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *val
     }
     if (io->rank != 4 || io->dtype != LEO_DTYPE_F32) {
         onnx_bad_option(import,
-                        "--insert_op_conf: input %s is no float [n, c, h, w], or is in "
+                        "--insert_op_conf: input %s is no float picture, or is in "
                         "--input_fp16_nodes",
                         io->name);
         return false;
     }
     if (aipp->at[LEO_AIPP_MODE] == LEO_AIPP_DYNAMIC) {
-        *value = take_dynamic(import, aipp, index);
+        *value = in_order(import, take_dynamic(import, aipp, index));
         return true;
     }
-    memcpy(dim, io->dim, sizeof(dim));
+    sizes_of(import, io, dim);
     if (!model_aipp_fit(aipp, dim, source, error)) {
         onnx_bad_option(import, "--insert_op_conf: input %s: %s", io->name, error);
         return false;
@@ -86,6 +106,7 @@ bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *val
     *value = model_build_value(&import->build, import->floats, 4, dim);
     model_aipp_build(&import->build, aipp, model_build_io(&import->build, LEO_MODEL_INPUT, index),
                      *value);
+    *value = in_order(import, *value);
     return true;
 }
 

@@ -77,6 +77,13 @@ static bool tells_info(const struct atc_options *options)
            (strcmp(options->log, "info") == 0 || strcmp(options->log, "debug") == 0);
 }
 
+// As the documents have it: graphs of TensorFlow are NHWC unless they are told to be NCHW.
+static bool is_nhwc(const struct atc_options *options)
+{
+    return options->format ? strcmp(options->format, "NHWC") == 0
+                           : strcmp(options->framework, "3") == 0;
+}
+
 static int compile(const struct atc_options *options, const uint8_t *data, size_t bytes,
                    const char *aipp)
 {
@@ -91,6 +98,7 @@ static int compile(const struct atc_options *options, const uint8_t *data, size_
         .out_nodes = options->out_nodes,
         .output_type = options->output_type,
         .aipp = aipp,
+        .nhwc = is_nhwc(options),
     };
     const leo_status status =
         options->gears.kind == LEO_MODEL_NO_GEARS

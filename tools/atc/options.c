@@ -62,7 +62,7 @@ static const struct option {
     {"mode", offsetof(struct atc_options, mode), "|0|1|6|"},
     {"om", offsetof(struct atc_options, om), NULL},
     {"json", offsetof(struct atc_options, json), NULL},
-    {"input_format", SIZE_MAX, "|NCHW|NHWC|ND|"},
+    {"input_format", offsetof(struct atc_options, format), "|NCHW|NHWC|ND|"},
     {"log", offsetof(struct atc_options, log), "|debug|info|warning|error|null|"},
     {"op_select_implmode", SIZE_MAX, "|high_precision|high_performance|"},
     {"optypelist_for_implmode", SIZE_MAX, NULL},

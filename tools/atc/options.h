@@ -9,7 +9,7 @@ enum { ATC_ERROR = 600 };
 struct atc_options {
     const char *model, *weight, *output, *soc, *framework, *input_shape, *precision_mode,
         *output_type, *input_fp16_nodes, *out_nodes, *mode, *om, *json, *log, *insert_op_conf,
-        *batches, *images, *dims;
+        *batches, *images, *dims, *format;
     bool help;
     struct leo_import_shapes shapes;
     struct leo_import_gears gears;

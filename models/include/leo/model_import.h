@@ -29,6 +29,7 @@ struct leo_import_options {
      * out_nodes; NULL: the file's. */
     const char *output_type;
     const char *aipp; /**< text of --insert_op_conf; NULL: none */
+    bool nhwc;        /**< inputs that pictures become are [n, h, w, c], else [n, c, h, w] */
 };
 
 enum { LEO_IMPORT_SHAPES = 64 };

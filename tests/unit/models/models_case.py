@@ -151,6 +151,9 @@ class ModelsCase(unittest.TestCase):
         files = []
         for i, values in enumerate(inputs):
             files.append(self.path / f"in{i}")
+            if isinstance(values, bytes):
+                files[-1].write_bytes(values)
+                continue
             kind = "q" if isinstance(values[0], int) else "f"
             files[-1].write_bytes(struct.pack(f"<{len(values)}{kind}", *values))
         for soc in ("ascend910a", "ascend910b1"):

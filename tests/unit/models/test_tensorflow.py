@@ -196,6 +196,21 @@ class TensorFlow(ModelsCase):
         self.assertRegex(self.told(), r'output 0: "largest:0", s32, \[2, 3\]')
         self.assertRegex(self.told(), r'output 1: "left_right:1", f32, \[2, 2, 3, 2\]')
 
+    def test_a_picture_of_bytes(self):
+        g = Graph()
+        g.placeholder("x", (1, 6, 4, 3))
+        g.add("conv", "Conv2D", "x", g.const("k", (1, 1, 3, 2), [1, 0, 0, 1, 0.5, 0]), strides=[1, 1, 1, 1], padding="VALID")
+        aipp = self.path / "aipp.cfg"
+        aipp.write_text("aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 4 src_image_size_h: 6 "
+                        "mean_chn_0: 10 mean_chn_1: 20 mean_chn_2: 30 }")
+        done = self.atc_graph(g.data, f"--insert_op_conf={aipp}", "--precision_mode=must_keep_origin_dtype")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(self.told(), r'input 0: "x", u8, \[1, 6, 4, 3\]')
+        pixels = [i * 7 % 256 for i in range(72)]
+        want = [v for i in range(0, 72, 3)
+                for v in (pixels[i] - 10 + (pixels[i + 2] - 30) / 2, pixels[i + 1] - 20)]
+        self.run_and_compare([bytes(pixels)], want, 1e-5)
+
     def refused(self, graph, want, *options):
         done = self.atc_graph(graph if isinstance(graph, bytes) else graph.data, *options)
         self.assertEqual(done.returncode, 255, done.stdout)
