@@ -7,7 +7,7 @@ set -eu
 commands="gcc:gcc g++:g++ make:make cmake:cmake ninja:ninja-build python3:python3 pkg-config:pkg-config
 clang-19:clang-19 ld.lld-19:lld-19 llvm-objdump-19:llvm-19 clang-format-19:clang-format-19 qemu-riscv64:qemu-user protoc-c:protobuf-c-compiler protoc:protobuf-compiler"
 libraries="libc6-dev libelf-dev libdw-dev libcunit1-dev libopenblas-pthread-dev libinih-dev libjansson-dev libucx-dev
-libjpeg62-turbo-dev libpng-dev libmpfr-dev libprotobuf-c-dev libprotobuf-dev zlib1g-dev
+libjpeg62-turbo-dev libpng-dev libmpfr-dev libprotobuf-c-dev libprotobuf-dev zlib1g-dev libzstd-dev
 libclang-rt-19-dev"
 
 missing=""
@@ -17,7 +17,7 @@ done
 if ! command -v dpkg-query >/dev/null 2>&1; then
     if [ -n "$missing" ]; then
         echo "setup: not a Debian system; please install:$missing, and the development files of" \
-            "elfutils (libelf, libdw), CUnit, OpenBLAS, UCX, libjpeg-turbo, libpng, MPFR, protobuf, protobuf-c, inih and jansson" >&2
+            "elfutils (libelf, libdw), CUnit, OpenBLAS, UCX, libjpeg-turbo, libpng, MPFR, protobuf, protobuf-c, zstd, inih and jansson" >&2
         exit 1
     fi
     exit 0

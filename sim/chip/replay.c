@@ -85,7 +85,8 @@ leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
 {
     memset(result, 0, sizeof(*result));
     const struct sim_tape_head *head = opts->tape;
-    if (opts->size != sizeof(*opts) || !sim_tape_has_head(opts->tape, opts->tape_bytes)) {
+    if (opts->size != sizeof(*opts) ||
+        !sim_tape_has_head(opts->tape, opts->tape_bytes, SIM_TAPE_OPEN_MAGIC)) {
         snprintf(error, error_bytes, "not a tape, or one of another version of the simulator");
         return LEO_ERR_INVALID_ARG;
     }

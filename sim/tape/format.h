@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SIM_TAPE_MAGIC "LEOTAPE3"
+#define SIM_TAPE_MAGIC "LEOTAPE4"
+/** Of a tape in memory, whose chunks are not compressed. */
+#define SIM_TAPE_OPEN_MAGIC "OPENTAPE"
 
 struct sim_tape_head {
     char magic[8];

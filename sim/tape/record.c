@@ -5,9 +5,12 @@
 #include "../host/host_pool.h"
 #include "../memory/hbm.h"
 #include "format.h"
+#include "pack.h"
+#include <fcntl.h>
 #include <leo/alloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { FIRST_BYTES = 1 << 16 };
 
@@ -52,7 +55,7 @@ static void write_chunk(struct sim_tape *tape, enum sim_tape_kind kind, const vo
 }
 
 /* What the tape is of: its head and the text of the chip. */
-static void write_head(struct sim_tape *tape, const struct sim_config *config, const char *soc_text,
+static bool write_head(int file, const struct sim_config *config, const char *soc_text,
                        const struct sim_hbm *hbm)
 {
     static const char zeros[8];
@@ -63,9 +66,22 @@ static void write_head(struct sim_tape *tape, const struct sim_config *config, c
                                  .gm_bytes = hbm->bytes};
     memcpy(head.magic, SIM_TAPE_MAGIC, sizeof(head.magic));
     memcpy(head.soc, config->name, sizeof(head.soc));
-    write_bytes(tape, &head, sizeof(head));
-    write_bytes(tape, soc_text, length);
-    write_bytes(tape, zeros, padding);
+    return write(file, &head, sizeof(head)) == (ssize_t)sizeof(head) &&
+           write(file, soc_text, length) == (ssize_t)length &&
+           write(file, zeros, padding) == (ssize_t)padding;
+}
+
+static leo_status open_file(struct sim_tape *tape, const char *path,
+                            const struct sim_config *config, const char *soc_text,
+                            const struct sim_hbm *hbm)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) {
+        return LEO_ERR_IO;
+    }
+    tape->failed = !write_head(file, config, soc_text, hbm);
+    tape->file = sim_tape_pack(file);
+    return tape->file ? LEO_OK : LEO_ERR_NO_MEMORY;
 }
 
 leo_status sim_tape_create(const char *path, const struct sim_config *config, const char *soc_text,
@@ -89,14 +105,12 @@ leo_status sim_tape_create(const char *path, const struct sim_config *config, co
         status = sim_host_lock_create(&tape->name_lock);
     }
     if (status == LEO_OK) {
-        tape->file = fopen(path, "wb");
-        status = tape->file ? LEO_OK : LEO_ERR_IO;
+        status = open_file(tape, path, config, soc_text, hbm);
     }
     if (status != LEO_OK) {
         (void)sim_tape_destroy(tape);
         return status;
     }
-    write_head(tape, config, soc_text, hbm);
     *tape_out = tape;
     return LEO_OK;
 }

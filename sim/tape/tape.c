@@ -181,10 +181,10 @@ const struct sim_tape_part *sim_tape_owner(const struct sim_tape_file *file, uin
     return low > 0 && file->owner[low - 1].core == core ? file->owner[low - 1].part : NULL;
 }
 
-bool sim_tape_has_head(const void *data, size_t bytes)
+bool sim_tape_has_head(const void *data, size_t bytes, const char *magic)
 {
     const struct sim_tape_head *head = data;
-    if (bytes < sizeof(*head) || memcmp(head->magic, SIM_TAPE_MAGIC, sizeof(head->magic)) != 0) {
+    if (bytes < sizeof(*head) || memcmp(head->magic, magic, sizeof(head->magic)) != 0) {
         return false;
     }
     const uint8_t *text = (const uint8_t *)data + sizeof(*head);
@@ -202,7 +202,7 @@ leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
 {
     memset(file, 0, sizeof(*file));
     file->head = data;
-    if (!sim_tape_has_head(data, bytes)) {
+    if (!sim_tape_has_head(data, bytes, SIM_TAPE_OPEN_MAGIC)) {
         snprintf(error, error_bytes, "not a tape, or one of another version of the simulator");
         return LEO_ERR_INVALID_ARG;
     }

@@ -46,8 +46,8 @@ struct sim_tape_file {
     uint32_t names;
 };
 
-/** Whether these bytes begin as a tape does. */
-bool sim_tape_has_head(const void *data, size_t bytes);
+/** Whether these bytes begin as a tape does, with this magic. */
+bool sim_tape_has_head(const void *data, size_t bytes, const char *magic);
 /** The text of the recorded chip, in the tape; it has a head. */
 const char *sim_tape_soc_text(const void *data);
 

@@ -2,6 +2,7 @@
 /* HW-CHIP-49: cores that poll global memory (decision 26), on both chips. */
 #include "harness.h"
 
+#include <leo/alloc.h>
 #include <leo/replay.h>
 #include <leo/runtime.h>
 #include <leo/soc.h>
@@ -85,12 +86,14 @@ static void replay(const char *path)
     struct leo_sim_replay_opts opts = {.size = sizeof(opts), .each = same_time};
     struct leo_sim_replay_result result;
     char error[256] = "";
-    uint8_t *tape = malloc(MAX_TAPE);
+    uint8_t *packed = malloc(MAX_TAPE);
+    void *tape;
     FILE *file = fopen(path, "rb");
-    CU_ASSERT_FATAL(tape && file);
-    opts.tape = tape;
-    opts.tape_bytes = fread(tape, 1, MAX_TAPE, file);
+    CU_ASSERT_FATAL(packed && file);
+    OK(leo_sim_tape_unpack(packed, fread(packed, 1, MAX_TAPE, file), &tape, &opts.tape_bytes));
     fclose(file);
+    free(packed);
+    opts.tape = tape;
     OK(leo_sim_replay(&opts, &result, error, sizeof(error)));
     opts.soc_text = leo_isa_soc_text(result.soc);
     const leo_status status = leo_sim_replay(&opts, &result, error, sizeof(error));
@@ -99,7 +102,7 @@ static void replay(const char *path)
     }
     CU_ASSERT_EQUAL(status, LEO_OK);
     CU_ASSERT(result.tasks > 0 && result.ps == result.recorded_ps);
-    free(tape);
+    leo_free(tape);
 }
 
 static void close_rig(struct rig *rig)

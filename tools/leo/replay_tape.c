@@ -12,19 +12,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool map(const char *path, struct replay_tape *tape)
+/* The file, mapped; NULL with errno. */
+static void *map(const char *path, size_t *bytes)
 {
     struct stat stat;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    void *data = MAP_FAILED;
+    if (file >= 0 && fstat(file, &stat) == 0) {
+        *bytes = (size_t)stat.st_size;
+        data = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return data == MAP_FAILED ? NULL : data;
+}
+
+static bool say(const char *command, const char *path, const char *what)
+{
+    fprintf(stderr, "leo %s: %s: %s\n", command, path, what);
+    return false;
+}
+
+static bool unpack(const char *command, const char *path, struct replay_tape *tape)
+{
+    size_t bytes;
+    void *file = map(path, &bytes);
+    if (!file) {
+        fprintf(stderr, "leo %s: cannot read %s: %s\n", command, path, strerror(errno));
         return false;
     }
-    bool good = fstat(file, &stat) == 0;
-    tape->bytes = good ? (size_t)stat.st_size : 0;
-    tape->data = tape->bytes ? mmap(NULL, tape->bytes, PROT_READ, MAP_PRIVATE, file, 0) : NULL;
-    good = good && tape->data != MAP_FAILED;
-    close(file);
-    return good;
+    const leo_status status = leo_sim_tape_unpack(file, bytes, &tape->data, &tape->bytes);
+    munmap(file, bytes);
+    return status == LEO_OK ||
+           say(command, path,
+               status == LEO_ERR_PARSE ? "not a tape, or one of another version of the simulator"
+               : status == LEO_ERR_NO_MEMORY
+                   ? "there is no memory to read it"
+                   : "the tape is damaged, or the program that wrote it did not end in order");
 }
 
 bool replay_tape_open(const char *command, const char *path, struct replay_tape *tape)
@@ -32,16 +57,14 @@ bool replay_tape_open(const char *command, const char *path, struct replay_tape 
     struct leo_sim_replay_result result;
     char error[256] = "";
     memset(tape, 0, sizeof(*tape));
-    if (!map(path, tape)) {
-        fprintf(stderr, "leo %s: cannot read %s: %s\n", command, path, strerror(errno));
+    if (!unpack(command, path, tape)) {
         return false;
     }
     const struct leo_sim_replay_opts opts = {
         .size = sizeof(opts), .tape = tape->data, .tape_bytes = tape->bytes};
     if (leo_sim_replay(&opts, &result, error, sizeof(error)) != LEO_OK) {
-        fprintf(stderr, "leo %s: %s: %s\n", command, path, error);
         replay_tape_close(tape);
-        return false;
+        return say(command, path, error);
     }
     memcpy(tape->soc, result.soc, sizeof(tape->soc));
     tape->soc_text = result.soc_text;
@@ -66,9 +89,7 @@ bool replay_is_tape(const char *path)
 
 void replay_tape_close(struct replay_tape *tape)
 {
-    if (tape->data) {
-        munmap(tape->data, tape->bytes);
-    }
+    leo_free(tape->data);
     memset(tape, 0, sizeof(*tape));
 }
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct replay_tape {
-    void *data; /**< the file, mapped */
+    void *data; /**< the file, unpacked */
     size_t bytes;
     char soc[32];         /**< name of the recorded run's chip */
     const char *soc_text; /**< its file, in `data` */

@@ -28,9 +28,16 @@ struct leo_sim_replayed {
 
 typedef void (*leo_sim_replayed_fn)(void *user, const struct leo_sim_replayed *task);
 
+/**
+ * A tape's file as leo_sim_replay takes it: *tape is the caller's (leo_free). LEO_ERR_PARSE: no
+ * tape, or one of another version of the simulator; LEO_ERR_INVALID_ARG: damaged;
+ * LEO_ERR_NO_MEMORY.
+ */
+leo_status leo_sim_tape_unpack(const void *file, size_t bytes, void **tape, size_t *tape_bytes);
+
 struct leo_sim_replay_opts {
     size_t size;
-    const void *tape;
+    const void *tape; /**< of leo_sim_tape_unpack */
     size_t tape_bytes;
     const char *soc_text;      /**< NULL: the chip of the tape is told and nothing is done */
     const char *soc_text_name; /**< for messages; may be NULL */
