@@ -309,7 +309,9 @@ void caffe_normalize(caffe_layer &now)
     onnx_file::Node *length;
     const std::string sum = now.to.apply("ReduceL2", {now.in[0]}, length);
     set_ints(*length, "axes", norm.across_spatial() ? dims{1, 2, 3} : dims{1});
-    const std::string one = now.to.apply("Div", {now.in[0], sum});
+    // A place that is 0 everywhere stays 0: the least length is the root of the layer's eps.
+    const std::string least = now.to.number(std::sqrt(norm.eps())),
+                      one = now.to.apply("Div", {now.in[0], now.to.apply("Max", {sum, least})});
     now.need(scale.size() >= 1, "it has no scale");
     now.end("Mul", {one, now.to.floats({static_cast<int64_t>(scale.size()), 1, 1}, scale)});
 }

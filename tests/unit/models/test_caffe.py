@@ -138,6 +138,17 @@ class Caffe(ModelsCase):
         few = field(100, field(1, "a") + field(7, blob((5, 7), numbers(35, 0, 1, 1), False)))
         self.check_refused(start + conv, "E10501.*weights are not of the size", few)
 
+    def test_a_place_without_length_stays_zero(self):
+        (self.path / "zero.prototxt").write_text(
+            'input: "x" input_shape { dim: 1 dim: 2 dim: 1 dim: 3 }\n'
+            'layer { name: "n" type: "Normalize" bottom: "x" top: "y" norm_param { across_spatial: false } }')
+        (self.path / "zero.caffemodel").write_bytes(field(100, field(1, "n") + field(7, blob((2,), [10.0, 20.0], False))))
+        for options in ((), ("--precision_mode=must_keep_origin_dtype",)):
+            done = self.run_atc("--framework=0", f"--model={self.path / 'zero.prototxt'}", f"--weight={self.path / 'zero.caffemodel'}",
+                                f"--output={self.path / 'net'}", "--soc_version=Ascend910A", *options)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.run_and_compare([[3.0, 0.0, 0.0, 4.0, 0.0, -2.0]], [6.0, 0.0, 0.0, 16.0, 0.0, -20.0], 2e-2)
+
     def test_a_file_of_weights_is_needed(self):
         done = self.run_atc("--framework=0", f"--model={FOLDER / 'residual'}.prototxt", f"--output={self.path / 'net'}",
                             "--soc_version=Ascend910A")
