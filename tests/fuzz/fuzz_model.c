@@ -58,56 +58,160 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     return 0;
 }
 
-/* A call with an argument of each kind. */
-size_t fuzz_seed(unsigned index, uint8_t *data)
+/* The parts of a seed; they point to each other, so it is made where it stays. */
+struct seed {
+    struct leo_model_io inputs[2], output;
+    struct leo_model_value values[5];
+    struct leo_model_node nodes[2];
+    struct leo_model_aipp aipp;
+    struct leo_model_arg args[8];
+    struct leo_model_call call;
+    struct leo_model variants[2], model;
+    uint32_t tensors[3];
+    int64_t ints[2], gears[2];
+    bool bools[3];
+    char text[8];
+    uint8_t weights[64];
+};
+
+static void make_parts(struct seed *seed)
 {
-    struct leo_model_io in = {.name = "in", .dtype = LEO_DTYPE_F32, .rank = 2, .dim = {2, 3}},
-                        out = {.name = "out", .dtype = LEO_DTYPE_F16, .rank = 1, .dim = {6}};
-    struct leo_model_value values[] = {
-        {.region = LEO_MODEL_INPUT,
-         .dtype = LEO_DTYPE_F32,
-         .rank = 2,
-         .dim = {2, 3},
-         .stride = {3, 1}},
-        {.region = LEO_MODEL_OUTPUT, .dtype = LEO_DTYPE_F16, .rank = 1, .dim = {6}, .stride = {1}},
-        {.region = LEO_MODEL_WEIGHT, .dtype = LEO_DTYPE_S8, .rank = 1, .dim = {16}, .stride = {1}},
-        {.region = LEO_MODEL_WORK, .dtype = LEO_DTYPE_S64, .rank = 1, .dim = {4}, .stride = {2}},
-    };
-    uint32_t tensors[] = {0, 2, 3};
-    int64_t ints[] = {1, -1};
-    bool bools[] = {true, false, true};
-    char text[] = "mean";
-    struct leo_model_arg args[] = {
+    *seed = (struct seed){
+        .inputs = {{.name = "in", .dtype = LEO_DTYPE_F32, .rank = 2, .dim = {2, 3}}},
+        .output = {.name = "out", .dtype = LEO_DTYPE_F16, .rank = 1, .dim = {6}},
+        .values = {{.region = LEO_MODEL_INPUT,
+                    .dtype = LEO_DTYPE_F32,
+                    .rank = 2,
+                    .dim = {2, 3},
+                    .stride = {3, 1}},
+                   {.region = LEO_MODEL_OUTPUT,
+                    .dtype = LEO_DTYPE_F16,
+                    .rank = 1,
+                    .dim = {6},
+                    .stride = {1}},
+                   {.region = LEO_MODEL_WEIGHT,
+                    .dtype = LEO_DTYPE_S8,
+                    .rank = 1,
+                    .dim = {16},
+                    .stride = {1}},
+                   {.region = LEO_MODEL_WORK,
+                    .dtype = LEO_DTYPE_S64,
+                    .rank = 1,
+                    .dim = {4},
+                    .stride = {2}},
+                   {.region = LEO_MODEL_WORK,
+                    .dtype = LEO_DTYPE_F16,
+                    .rank = 4,
+                    .dim = {1, 3, 2, 2},
+                    .stride = {12, 4, 2, 1}}},
+        .nodes = {{.name = "a", .type = "Conv", .into = 1},
+                  {.name = "b", .type = "Relu", .into = 1}},
+        .aipp = {.input = 1, .dim = {1, 3, 2, 2}, .settings.at = {[LEO_AIPP_FORMAT] = 3}},
+        .tensors = {0, 2, 3},
+        .ints = {1, -1},
+        .gears = {1, 2},
+        .bools = {true, false, true},
+        .text = "mean",
+        .weights = {1, 2, 3}};
+}
+
+/* A call with an argument of each kind. */
+static void make_call(struct seed *seed)
+{
+    const struct leo_model_arg args[] = {
         {.kind = LEO_OP_TENSOR, .value = 1},
         {.kind = LEO_OP_NUMBER, .number = 0.5},
         {.kind = LEO_OP_NONE},
         {.kind = LEO_OP_DTYPE, .value = LEO_DTYPE_F16},
-        {.kind = LEO_OP_TENSORS, .count = 3, .list = tensors},
-        {.kind = LEO_OP_INTS, .count = 2, .list = ints},
-        {.kind = LEO_OP_BOOLS, .count = 3, .list = bools},
-        {.kind = LEO_OP_TEXT, .count = sizeof(text), .list = text},
+        {.kind = LEO_OP_TENSORS, .count = 3, .list = seed->tensors},
+        {.kind = LEO_OP_INTS, .count = 2, .list = seed->ints},
+        {.kind = LEO_OP_BOOLS, .count = 3, .list = seed->bools},
+        {.kind = LEO_OP_TEXT, .count = 5, .list = seed->text},
     };
-    struct leo_model_call call = {
-        .op = "Add", .arg_count = sizeof(args) / sizeof(args[0]), .args = args};
-    uint8_t weights[64] = {1, 2, 3}, *written;
-    const struct leo_model model = {.soc = "Ascend910A",
-                                    .input_count = 1,
-                                    .output_count = 1,
-                                    .value_count = sizeof(values) / sizeof(values[0]),
-                                    .call_count = index,
-                                    .inputs = &in,
-                                    .outputs = &out,
-                                    .values = values,
-                                    .calls = &call,
-                                    .work_bytes = 64,
-                                    .weight_bytes = sizeof(weights),
-                                    .weights = weights};
+    memcpy(seed->args, args, sizeof(args));
+    seed->call = (struct leo_model_call){
+        .op = "Add", .node = 1, .arg_count = sizeof(args) / sizeof(args[0]), .args = seed->args};
+}
+
+static struct leo_model model_of(struct seed *seed, uint32_t calls)
+{
+    return (struct leo_model){.soc = "Ascend910A",
+                              .name = "net",
+                              .input_count = 1,
+                              .output_count = 1,
+                              .value_count = 5,
+                              .node_count = 2,
+                              .call_count = calls,
+                              .inputs = seed->inputs,
+                              .outputs = &seed->output,
+                              .values = seed->values,
+                              .nodes = seed->nodes,
+                              .calls = &seed->call,
+                              .work_bytes = 64,
+                              .weight_bytes = sizeof(seed->weights),
+                              .weights = seed->weights,
+                              .aipp_count = 1,
+                              .aipps = &seed->aipp};
+}
+
+// Each input more is the last one.
+static void make_gears(struct seed *seed)
+{
+    struct leo_model whole = model_of(seed, 0);
+    seed->inputs[1] = (struct leo_model_io){
+        .name = LEO_MODEL_GEAR_INPUT, .dtype = LEO_DTYPE_S64, .rank = 1, .dim = {1}};
+    for (int i = 0; i < 2; i++) {
+        seed->variants[i] = model_of(seed, 1);
+    }
+    whole.input_count = 2;
+    whole.value_count = whole.node_count = 0;
+    whole.gear_kind = LEO_MODEL_BATCHES;
+    whole.gear_count = 2;
+    whole.gear_width = 1;
+    whole.gears = seed->gears;
+    whole.variants = seed->variants;
+    seed->model = whole;
+}
+
+static void make_dynamic(struct seed *seed)
+{
+    seed->model = model_of(seed, 1);
+    seed->inputs[0] =
+        (struct leo_model_io){.name = "in", .dtype = LEO_DTYPE_U8, .rank = 1, .dim = {24}};
+    seed->inputs[1] = (struct leo_model_io){
+        .name = LEO_AIPP_INPUT, .dtype = LEO_DTYPE_U8, .rank = 1, .dim = {LEO_AIPP_PICTURE_BYTES}};
+    seed->model.input_count = 2;
+    seed->model.aipp_count = 0;
+    seed->model.aipp_input = 1;
+    seed->model.aipp_value = 4;
+    seed->values[0] = (struct leo_model_value){
+        .region = LEO_MODEL_INPUT, .dtype = LEO_DTYPE_U8, .rank = 1, .dim = {24}, .stride = {1}};
+}
+
+size_t fuzz_seed(unsigned index, uint8_t *data)
+{
+    static struct seed seed;
+    uint8_t *written;
     size_t bytes;
-    if (index > 1) {
+    char error[LEO_MODEL_ERROR];
+    struct leo_model read;
+    if (index > 3) {
         return 0;
     }
-    fuzz_check(leo_model_write(&model, &written, &bytes) == LEO_OK && bytes <= FUZZ_MOST_BYTES,
+    make_parts(&seed);
+    make_call(&seed);
+    if (index < 2) {
+        seed.model = model_of(&seed, index);
+    } else if (index == 2) {
+        make_gears(&seed);
+    } else {
+        make_dynamic(&seed);
+    }
+    fuzz_check(leo_model_write(&seed.model, &written, &bytes) == LEO_OK && bytes <= FUZZ_MOST_BYTES,
                "the seed cannot be written");
+    // One that is no model would test nothing behind the first checks.
+    fuzz_check(leo_model_read(written, bytes, &read, error) == LEO_OK, "the seed is no model");
+    leo_model_free(&read);
     memcpy(data, written, bytes);
     leo_free(written);
     return bytes;
