@@ -8,15 +8,18 @@
 #include <leo/alloc.h>
 
 #include <acl/error_codes/ge_error_codes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct loaded {
     struct leo_acl_model told; /* first: what AscendCL sees */
     struct leo_model model;
     struct leo_acl_model_io *ios;
+    struct leo_acl_model_aipp *aipps;
     uint64_t *workspace; /* by gear */
     struct aipp_room aipp;
     struct model_replay replay;
+    uint64_t runs;
 };
 
 static aclDataType acl_type(uint32_t dtype)
@@ -36,6 +39,9 @@ static void tell_ios(struct leo_acl_model_io *to, const struct leo_model_io *fro
     for (uint32_t i = 0; i < count; i++) {
         to[i] = (struct leo_acl_model_io){.name = from[i].name,
                                           .type = acl_type(from[i].dtype),
+                                          .format = from[i].is_nhwc     ? ACL_FORMAT_NHWC
+                                                    : from[i].rank == 4 ? ACL_FORMAT_NCHW
+                                                                        : ACL_FORMAT_ND,
                                           .dim_count = from[i].rank,
                                           .bytes = leo_model_io_bytes(&from[i])};
         memcpy(to[i].dims, from[i].dim, sizeof(to[i].dims));
@@ -48,18 +54,21 @@ static void close_model(struct leo_acl_model *model)
     model_replay_free(&loaded->replay);
     leo_model_free(&loaded->model);
     leo_free(loaded->ios);
+    leo_free(loaded->aipps);
     leo_free(loaded->workspace);
     leo_free(loaded);
 }
 
 // The error of a call, with the operator it came from.
-static aclError call_failed(const char *func, leo_status status, const struct leo_model_call *call)
+static aclError call_failed(const char *func, leo_status status, const struct leo_model *model,
+                            const struct leo_model_call *call)
 {
     char reason[LEO_MODEL_ERROR];
     strncpy(reason, leo_rt_last_error(), sizeof(reason) - 1);
     reason[sizeof(reason) - 1] = '\0';
-    return call ? leo_acl_fail(ACL_ERROR_INTERNAL_ERROR, func, "operator %s of the model: %s",
-                               call->op, reason)
+    return call ? leo_acl_fail(ACL_ERROR_INTERNAL_ERROR, func,
+                               "operator %s of the model, node '%s': %s", call->op,
+                               call->node ? model->nodes[call->node - 1].name : "", reason)
                 : leo_acl_status(func, status);
 }
 
@@ -81,6 +90,7 @@ static aclError find_workspace(const char *func, struct loaded *loaded)
     struct leo_rt_device *device;
     struct leo_op_context *context;
     const struct leo_model_call *failed = NULL;
+    const struct leo_model *model = NULL;
     aclError error = leo_acl_stream_get(NULL, &stream, &device);
     if (error != ACL_SUCCESS) {
         return error;
@@ -88,15 +98,15 @@ static aclError find_workspace(const char *func, struct loaded *loaded)
     leo_status status = leo_op_context_create(device, stream, &context);
     if (status == LEO_OK) {
         for (size_t i = 0; status == LEO_OK && i < variant_count(&loaded->model); i++) {
-            status = model_workspace(variant_of(&loaded->model, i), context, &loaded->workspace[i],
-                                     &failed);
+            model = variant_of(&loaded->model, i);
+            status = model_workspace(model, context, &loaded->workspace[i], &failed);
         }
         if (status == LEO_OK && loaded->model.aipp_input) {
             status = aipp_find_room(&loaded->model, context, &loaded->aipp);
         }
         leo_op_context_destroy(context);
     }
-    return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, failed);
+    return status == LEO_OK ? ACL_SUCCESS : call_failed(func, status, model, failed);
 }
 
 static uint64_t work_bytes(const struct loaded *loaded)
@@ -133,7 +143,14 @@ static void tell_model(struct loaded *loaded)
         .gears = model->gears,
         .gear_ios = next,
         .aipp_input = model->aipp_input,
+        .aipps = loaded->aipps,
+        .aipp_count = model->aipp_count,
     };
+    for (uint32_t i = 0; i < model->aipp_count; i++) {
+        loaded->aipps[i] = (struct leo_acl_model_aipp){.input = model->aipps[i].input - 1,
+                                                       .settings = &model->aipps[i].settings};
+        memcpy(loaded->aipps[i].dim, model->aipps[i].dim, sizeof(loaded->aipps[i].dim));
+    }
     tell_ios(ios, model->inputs, model->input_count);
     tell_ios(ios + model->input_count, model->outputs, model->output_count);
     for (size_t i = 0; i < model->gear_count; i++) {
@@ -149,8 +166,9 @@ static aclError prepare(const char *func, struct loaded *loaded)
     const struct leo_model *model = &loaded->model;
     const size_t ios = (size_t)model->input_count + model->output_count;
     loaded->ios = leo_calloc(ios * (1 + model->gear_count) + 1, sizeof(*loaded->ios));
+    loaded->aipps = leo_calloc(model->aipp_count + 1, sizeof(*loaded->aipps));
     loaded->workspace = leo_calloc(variant_count(model), sizeof(*loaded->workspace));
-    const aclError error = loaded->ios && loaded->workspace
+    const aclError error = loaded->ios && loaded->aipps && loaded->workspace
                                ? find_workspace(func, loaded)
                                : leo_acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
     if (error == ACL_SUCCESS) {
@@ -202,6 +220,7 @@ struct launch {
     size_t gear;
     const uint64_t *inputs, *outputs;
     uint64_t weights, work;
+    const char *folder; /**< of the dump of this run; NULL: none */
 };
 
 static aclError launch_calls(void *argument, aclrtStream handle)
@@ -220,11 +239,22 @@ static aclError launch_calls(void *argument, aclrtStream handle)
     if (status == LEO_OK) {
         leo_op_context_lend(context, launch->work + model->work_bytes,
                             launch->loaded->workspace[launch->gear]);
-        status = model_run(model, context, launch->inputs, launch->outputs, launch->weights,
-                           launch->work, &failed);
+        struct leo_op_watch watch = {
+            .device = device, .stream = handle, .dump.folder = launch->folder};
+        struct model_run run = {.model = model,
+                                .inputs = launch->inputs,
+                                .outputs = launch->outputs,
+                                .weights = launch->weights,
+                                .work = launch->work,
+                                .dumped = launch->folder ? launch->loaded->model.name : NULL};
+        if (launch->folder || leo_rt_profile_is_on(device)) {
+            run.watch = &watch;
+            leo_op_watch_begin(context, &watch);
+        }
+        status = model_run(&run, context, &failed);
         leo_op_context_destroy(context);
     }
-    return status == LEO_OK ? ACL_SUCCESS : call_failed(launch->func, status, failed);
+    return status == LEO_OK ? ACL_SUCCESS : call_failed(launch->func, status, model, failed);
 }
 
 // The pictures of this run become what the model's calls read.
@@ -254,6 +284,20 @@ static aclError launch_pictures(const char *func, const struct loaded *loaded,
                                            func, "pictures of the model: %s", text);
 }
 
+// A run whose nodes are written: it is launched call by call.
+static aclError run_dumped(struct launch *launch, const struct leo_acl_model_run *run)
+{
+    char folder[LEO_MODEL_NAME + 48];
+    snprintf(folder, sizeof(folder), "%s/%u/%llu", launch->loaded->model.name, run->id,
+             (unsigned long long)launch->loaded->runs);
+    // A name is one folder's, whatever it is.
+    for (char *at = folder; at < folder + strlen(launch->loaded->model.name); at++) {
+        *at = strchr("/\\. ", *at) ? '_' : *at;
+    }
+    launch->folder = folder;
+    return launch_calls(launch, run->stream);
+}
+
 static aclError run_model(const char *func, struct leo_acl_model *model,
                           const struct leo_acl_model_run *run)
 {
@@ -275,9 +319,15 @@ static aclError run_model(const char *func, struct leo_acl_model *model,
     if (error == ACL_SUCCESS && loaded->model.aipp_input) {
         error = launch_pictures(func, loaded, run);
     }
-    return error == ACL_SUCCESS
-               ? model_replay_run(&loaded->replay, &places, run->stream, launch_calls, &launch)
-               : error;
+    if (error != ACL_SUCCESS) {
+        return error;
+    }
+    places.profiled = leo_rt_profile_is_on(places.device);
+    error = leo_acl_dump_model_is_on(loaded->model.name, NULL)
+                ? run_dumped(&launch, run)
+                : model_replay_run(&loaded->replay, &places, run->stream, launch_calls, &launch);
+    loaded->runs++;
+    return error;
 }
 
 static const struct leo_acl_model_calls calls = {

@@ -136,7 +136,9 @@ leo_status aipp_run(const struct leo_model *model, struct leo_op_context *contex
         snprintf(error, LEO_MODEL_ERROR, "%s", build.error);
     } else {
         leo_op_context_lend(context, place + room->work, room->workspace);
-        status = model_run(&build.model, context, &input, &output, 0, place, &failed);
+        const struct model_run run = {
+            .model = &build.model, .inputs = &input, .outputs = &output, .work = place};
+        status = model_run(&run, context, &failed);
         snprintf(error, LEO_MODEL_ERROR, "%s", status == LEO_OK ? "" : leo_rt_last_error());
     }
     model_build_free(&build);

@@ -245,6 +245,7 @@ void model_build_call(struct model_build *build, const char *op, const struct le
     struct leo_model_call *call = &model->calls[model->call_count];
     memset(call, 0, sizeof(*call));
     snprintf(call->op, sizeof(call->op), "%s", op);
+    call->node = build->node;
     call->args = leo_calloc(count, sizeof(*args));
     if (!call->args) {
         model_build_fail(build, "out of host memory");

@@ -17,6 +17,7 @@ struct model_build {
     uint32_t storage_count, storage_room, value_room, call_room;
     uint32_t *storage_of; /**< by value; of a value that is not in the work area: nothing */
     uint64_t weight_room;
+    uint32_t node; /**< that calls are of from now on, from 1 on; 0: none */
     bool failed;
     char error[LEO_MODEL_ERROR];
 };

@@ -155,13 +155,18 @@ static void take_larger(struct leo_model_io *to, const struct leo_model_io *from
 // Inputs, outputs and work area of the whole.
 static bool describe_whole(struct leo_model *whole)
 {
-    const struct leo_model *first = &whole->variants[0];
+    struct leo_model *first = &whole->variants[0];
     whole->inputs = leo_calloc((size_t)first->input_count + 1, sizeof(*whole->inputs));
     whole->outputs = leo_calloc((size_t)first->output_count + 1, sizeof(*whole->outputs));
     if (!whole->inputs || !whole->outputs) {
         return false;
     }
     memcpy(whole->soc, first->soc, sizeof(whole->soc));
+    memcpy(whole->name, first->name, sizeof(whole->name));
+    whole->aipps = first->aipps; // sizes are those of the first
+    whole->aipp_count = first->aipp_count;
+    first->aipps = NULL;
+    first->aipp_count = 0;
     whole->input_count = first->input_count + 1;
     whole->output_count = first->output_count;
     for (uint32_t i = 0; i < whole->gear_count; i++) {

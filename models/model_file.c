@@ -35,6 +35,8 @@ void leo_model_free(struct leo_model *model)
     }
     leo_free(model->calls);
     leo_free(model->values);
+    leo_free(model->nodes);
+    leo_free(model->aipps);
     leo_free(model->inputs);
     leo_free(model->outputs);
     leo_free(model->weights);
@@ -111,6 +113,7 @@ static void put_ios(struct writer *writer, const struct leo_model_io *ios, uint3
 static void put_call(struct writer *writer, const struct leo_model_call *call)
 {
     put(writer, call->op, sizeof(call->op));
+    put(writer, &call->node, sizeof(call->node));
     put(writer, &call->arg_count, sizeof(call->arg_count));
     for (uint32_t i = 0; i < call->arg_count; i++) {
         const struct leo_model_arg *arg = &call->args[i];
@@ -125,10 +128,15 @@ static void put_call(struct writer *writer, const struct leo_model_call *call)
 static void put_calls(struct writer *writer, const struct leo_model *model)
 {
     put(writer, model->soc, sizeof(model->soc));
+    put(writer, model->name, sizeof(model->name));
     put_ios(writer, model->inputs, model->input_count);
     put_ios(writer, model->outputs, model->output_count);
     put(writer, &model->value_count, sizeof(model->value_count));
     put(writer, model->values, model->value_count * sizeof(*model->values));
+    put(writer, &model->node_count, sizeof(model->node_count));
+    put(writer, model->nodes, model->node_count * sizeof(*model->nodes));
+    put(writer, &model->aipp_count, sizeof(model->aipp_count));
+    put(writer, model->aipps, model->aipp_count * sizeof(*model->aipps));
     put(writer, &model->call_count, sizeof(model->call_count));
     for (uint32_t i = 0; i < model->call_count; i++) {
         put_call(writer, &model->calls[i]);
@@ -213,14 +221,15 @@ static void *room(struct reader *reader, size_t count, size_t unit)
     return data;
 }
 
-static struct leo_model_io *get_ios(struct reader *reader, uint32_t *count)
+// A list as it lies in the file.
+static void *get_list(struct reader *reader, size_t unit, uint32_t *count)
 {
-    *count = get_count(reader, sizeof(struct leo_model_io));
-    struct leo_model_io *ios = room(reader, *count, sizeof(*ios));
-    if (ios) {
-        get(reader, ios, *count * sizeof(*ios));
+    *count = get_count(reader, unit);
+    void *list = room(reader, *count, unit);
+    if (list) {
+        get(reader, list, *count * unit);
     }
-    return ios;
+    return list;
 }
 
 static void get_arg(struct reader *reader, struct leo_model_arg *arg)
@@ -246,6 +255,7 @@ static void get_arg(struct reader *reader, struct leo_model_arg *arg)
 static void get_call(struct reader *reader, struct leo_model_call *call)
 {
     get(reader, call->op, sizeof(call->op));
+    get(reader, &call->node, sizeof(call->node));
     uint32_t count;
     get(reader, &count, sizeof(count));
     if (count > MAX_ARGS || call->op[sizeof(call->op) - 1]) {
@@ -261,13 +271,12 @@ static void get_call(struct reader *reader, struct leo_model_call *call)
 static void get_calls(struct reader *reader, struct leo_model *model)
 {
     get(reader, model->soc, sizeof(model->soc));
-    model->inputs = get_ios(reader, &model->input_count);
-    model->outputs = get_ios(reader, &model->output_count);
-    model->value_count = get_count(reader, sizeof(*model->values));
-    model->values = room(reader, model->value_count, sizeof(*model->values));
-    if (model->values) {
-        get(reader, model->values, model->value_count * sizeof(*model->values));
-    }
+    get(reader, model->name, sizeof(model->name));
+    model->inputs = get_list(reader, sizeof(*model->inputs), &model->input_count);
+    model->outputs = get_list(reader, sizeof(*model->outputs), &model->output_count);
+    model->values = get_list(reader, sizeof(*model->values), &model->value_count);
+    model->nodes = get_list(reader, sizeof(*model->nodes), &model->node_count);
+    model->aipps = get_list(reader, sizeof(*model->aipps), &model->aipp_count);
     const uint32_t calls = get_count(reader, sizeof(model->calls->op));
     model->calls = room(reader, calls, sizeof(*model->calls));
     for (; model->calls && model->call_count < calls && !reader->short_of; model->call_count++) {
@@ -329,8 +338,8 @@ static bool is_type(uint32_t dtype)
 
 static bool is_io(const struct leo_model_io *io)
 {
-    bool good =
-        io->rank <= LEO_OP_RANK_MAX && is_type(io->dtype) && is_name(io->name, sizeof(io->name));
+    bool good = io->rank <= LEO_OP_RANK_MAX && is_type(io->dtype) &&
+                is_name(io->name, sizeof(io->name)) && io->is_nhwc <= (io->rank == 4);
     uint64_t count = 1;
     for (uint32_t d = 0; good && d < io->rank; d++) {
         good = io->dim[d] >= 0 && !__builtin_mul_overflow(count, (uint64_t)io->dim[d], &count) &&
@@ -372,9 +381,29 @@ static bool is_value(const struct leo_model *model, const struct leo_model_value
     return value->offset <= room_bytes && bytes <= room_bytes - value->offset;
 }
 
+static bool is_node(const struct leo_model *model, const struct leo_model_node *node)
+{
+    return is_name(node->name, sizeof(node->name)) && is_name(node->type, sizeof(node->type)) &&
+           node->into <= model->node_count;
+}
+
+// Settings of an input whose numbers can be told as the integers they are.
+static bool is_static_aipp(const struct leo_model *model, const struct leo_model_aipp *aipp)
+{
+    bool good = aipp->input >= 1 && aipp->input <= model->input_count &&
+                is_name(aipp->settings.input, sizeof(aipp->settings.input));
+    for (unsigned k = 0; good && k < LEO_AIPP_KEYS; k++) {
+        good = aipp->settings.at[k] > -0x1p31 && aipp->settings.at[k] < 0x1p31;
+    }
+    for (unsigned d = 0; good && d < 4; d++) {
+        good = aipp->dim[d] >= 0 && aipp->dim[d] < INT64_C(1) << 31;
+    }
+    return good;
+}
+
 static bool is_call(const struct leo_model *model, const struct leo_model_call *call)
 {
-    bool good = true;
+    bool good = call->node <= model->node_count;
     for (uint32_t i = 0; i < call->arg_count && good; i++) {
         const struct leo_model_arg *arg = &call->args[i];
         const uint32_t *values = arg->list;
@@ -395,7 +424,8 @@ static bool is_call(const struct leo_model *model, const struct leo_model_call *
 
 static bool is_one(const struct leo_model *model)
 {
-    bool good = is_name(model->soc, sizeof(model->soc)) && model->work_bytes < UINT64_C(1) << 40;
+    bool good = is_name(model->soc, sizeof(model->soc)) &&
+                is_name(model->name, sizeof(model->name)) && model->work_bytes < UINT64_C(1) << 40;
     for (uint32_t i = 0; good && i < model->input_count; i++) {
         good = is_io(&model->inputs[i]);
     }
@@ -404,6 +434,12 @@ static bool is_one(const struct leo_model *model)
     }
     for (uint32_t i = 0; good && i < model->value_count; i++) {
         good = is_value(model, &model->values[i]);
+    }
+    for (uint32_t i = 0; good && i < model->node_count; i++) {
+        good = is_node(model, &model->nodes[i]);
+    }
+    for (uint32_t i = 0; good && i < model->aipp_count; i++) {
+        good = is_static_aipp(model, &model->aipps[i]);
     }
     for (uint32_t i = 0; good && i < model->call_count; i++) {
         good = is_call(model, &model->calls[i]);

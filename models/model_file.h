@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-    MODEL_FILE_VERSION = 2,
+    MODEL_FILE_VERSION = 3,
     MODEL_FILE_HEADER = 32, /**< bytes: magic, version, bytes in all, checksum */
     MODEL_FILE_BYTES_AT = 16,
     MODEL_FILE_SUM_AT = 24,

@@ -10,7 +10,7 @@
 static bool is_same(const struct model_places *a, const struct model_places *b)
 {
     return a->buffers && a->device == b->device && a->weights == b->weights && a->work == b->work &&
-           a->count == b->count && a->gear == b->gear &&
+           a->count == b->count && a->gear == b->gear && a->profiled == b->profiled &&
            memcmp(a->buffers, b->buffers, a->count * sizeof(*a->buffers)) == 0;
 }
 

@@ -9,9 +9,7 @@ enum { ARGS = 32, PLACE = 1 << 20 };
 
 /** The call being made, and where the model's regions lie. */
 struct running {
-    const struct leo_model *model;
-    const uint64_t *inputs, *outputs;
-    uint64_t weights, work;
+    const struct model_run *run;
     struct leo_op_tensor *tensors; /**< of the call, as many as it may need */
     uint32_t tensor_count;
 };
@@ -20,19 +18,19 @@ static uint64_t region_of(const struct running *run, const struct leo_model_valu
 {
     switch (value->region) {
     case LEO_MODEL_INPUT:
-        return run->inputs[value->index];
+        return run->run->inputs[value->index];
     case LEO_MODEL_OUTPUT:
-        return run->outputs[value->index];
+        return run->run->outputs[value->index];
     case LEO_MODEL_WEIGHT:
-        return run->weights;
+        return run->run->weights;
     default:
-        return run->work;
+        return run->run->work;
     }
 }
 
 static const struct leo_op_tensor *take_tensor(struct running *run, uint32_t index)
 {
-    const struct leo_model_value *value = &run->model->values[index];
+    const struct leo_model_value *value = &run->run->model->values[index];
     struct leo_op_tensor *tensor = &run->tensors[run->tensor_count++];
     *tensor = (struct leo_op_tensor){.addr = region_of(run, value) + value->offset,
                                      .dtype = (enum leo_dtype)value->dtype,
@@ -87,10 +85,20 @@ static uint32_t most_tensors(const struct leo_model *model)
 typedef leo_status (*call_fn)(struct leo_op_context *context, const char *op,
                               const struct leo_op_arg *args, uint32_t count, uint64_t *most);
 
+// Of which node the next call is.
+static void tell_node(const struct model_run *run, const struct leo_model_call *call)
+{
+    if (run->watch) {
+        const char *node = call->node ? run->model->nodes[call->node - 1].name : NULL;
+        run->watch->dump.node = node;
+        run->watch->dumps = run->dumped && leo_acl_dump_model_is_on(run->dumped, node ? node : "");
+    }
+}
+
 static leo_status each_call(struct running *run, struct leo_op_context *context, call_fn fn,
                             uint64_t *most, const struct leo_model_call **failed)
 {
-    const struct leo_model *model = run->model;
+    const struct leo_model *model = run->run->model;
     struct leo_op_arg args[ARGS];
     leo_status status = LEO_OK;
     *failed = NULL;
@@ -101,6 +109,7 @@ static leo_status each_call(struct running *run, struct leo_op_context *context,
     for (uint32_t i = 0; i < model->call_count && status == LEO_OK; i++) {
         const struct leo_model_call *call = &model->calls[i];
         run->tensor_count = 0;
+        tell_node(run->run, call);
         for (uint32_t k = 0; k < call->arg_count; k++) {
             args[k] = take_arg(run, &call->args[k]);
         }
@@ -127,20 +136,19 @@ static leo_status ask_call(struct leo_op_context *context, const char *op,
     return status;
 }
 
-leo_status model_run(const struct leo_model *model, struct leo_op_context *context,
-                     const uint64_t *inputs, const uint64_t *outputs, uint64_t weights,
-                     uint64_t work, const struct leo_model_call **failed)
+leo_status model_run(const struct model_run *run, struct leo_op_context *context,
+                     const struct leo_model_call **failed)
 {
-    struct running run = {
-        .model = model, .inputs = inputs, .outputs = outputs, .weights = weights, .work = work};
-    return each_call(&run, context, run_call, NULL, failed);
+    struct running running = {.run = run};
+    return each_call(&running, context, run_call, NULL, failed);
 }
 
 leo_status model_workspace(const struct leo_model *model, struct leo_op_context *context,
                            uint64_t *bytes, const struct leo_model_call **failed)
 {
     // Plans do not depend on addresses, but for how they are aligned.
-    struct running run = {.model = model, .weights = PLACE, .work = PLACE};
+    struct model_run places_of = {.model = model, .weights = PLACE, .work = PLACE};
+    struct running run = {.run = &places_of};
     uint64_t *places =
         leo_calloc((size_t)model->input_count + model->output_count + 1, sizeof(*places));
     *bytes = 0;
@@ -151,8 +159,8 @@ leo_status model_workspace(const struct leo_model *model, struct leo_op_context 
     for (uint32_t i = 0; i < model->input_count + model->output_count; i++) {
         places[i] = PLACE;
     }
-    run.inputs = places;
-    run.outputs = places + model->input_count;
+    places_of.inputs = places;
+    places_of.outputs = places + model->input_count;
     leo_status status = each_call(&run, context, ask_call, bytes, failed);
     leo_free(places);
     return status;

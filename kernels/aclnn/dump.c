@@ -30,17 +30,17 @@ static size_t collect(const struct opapi_call *call, bool outputs, struct leo_ac
     return count;
 }
 
-aclError opapi_dump_begin(const char *name, const struct opapi_call *call, aclrtStream stream,
-                          void **dump)
+aclError opapi_dump_begin(const struct leo_acl_dump_name *name, const struct opapi_call *call,
+                          aclrtStream stream, void **dump)
 {
     *dump = NULL;
-    if (!leo_acl_dump_is_on()) {
+    if (!name->folder && !leo_acl_dump_is_on()) {
         return ACL_SUCCESS;
     }
     const uint32_t most = 2 * call->first[call->row->param_count];
     struct leo_acl_dumped *tensors = leo_calloc(most + 1, sizeof(*tensors));
     if (!tensors) {
-        return leo_acl_status(name, leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory"));
+        return leo_acl_status(name->type, leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory"));
     }
     size_t count = collect(call, false, tensors);
     count += collect(call, true, tensors + count);

@@ -15,5 +15,5 @@ struct opapi_call {
 };
 
 /** leo_acl_dump_begin for a call; *dump is NULL while dumps are off. */
-aclError opapi_dump_begin(const char *name, const struct opapi_call *call, aclrtStream stream,
-                          void **dump);
+aclError opapi_dump_begin(const struct leo_acl_dump_name *name, const struct opapi_call *call,
+                          aclrtStream stream, void **dump);

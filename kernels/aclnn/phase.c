@@ -266,7 +266,7 @@ static aclnnStatus run_dumped(const aclOpExecutor *executor, struct leo_rt_strea
     const struct op_row *row = op_plan_row(executor->plan);
     const struct opapi_call call = call_of(executor);
     void *dump;
-    if (opapi_dump_begin(row->name, &call, stream, &dump)) {
+    if (opapi_dump_begin(&(struct leo_acl_dump_name){.type = row->name}, &call, stream, &dump)) {
         return ACLNN_ERR_RUNTIME_ERROR; // with the facade's text
     }
     aclnnStatus code = run_plan(executor, rt, run);

@@ -3,19 +3,10 @@
 #include "run_row.h"
 
 #include "describe.h"
-#include "dump.h"
 
 #include "../frame/run.h"
 
-/** A call's tensors, flattened. */
-struct flat {
-    const struct op_tensor *tensors[OP_PARAMS_MAX + RUN_ROW_TENSORS];
-    uint64_t addr[OP_PARAMS_MAX + RUN_ROW_TENSORS];
-    uint32_t first[OP_PARAMS_MAX + 1];
-    struct opapi_call call;
-};
-
-static void flatten(const struct op_row *row, const struct op_value *args, struct flat *flat)
+void opapi_flat_take(const struct op_row *row, const struct op_value *args, struct opapi_flat *flat)
 {
     op_args_addresses(row, args, flat->addr);
     opapi_flatten(row, args, flat->tensors, flat->first);
@@ -44,7 +35,7 @@ static leo_status run_plan(const struct op_plan *plan, struct leo_rt_device *dev
 
 static leo_status run_profiled(const char *name, const struct op_plan *plan,
                                struct leo_rt_device *device, struct leo_rt_stream *stream,
-                               const struct flat *flat, struct op_run *run)
+                               const struct opapi_flat *flat, struct op_run *run)
 {
     char tag[DESCRIBE_BYTES];
     if (!leo_rt_profile_is_on(device)) {
@@ -65,7 +56,7 @@ aclError opapi_run_row(const char *name, const struct op_row *row, const struct 
     struct leo_rt_device *device;
     struct op_engine *engine;
     struct op_plan *plan = NULL;
-    struct flat flat;
+    struct opapi_flat flat;
     aclError error = leo_acl_stream_get(stream, &rt, &device);
     if (error) {
         return error;
@@ -76,8 +67,9 @@ aclError opapi_run_row(const char *name, const struct op_row *row, const struct 
     }
     void *dump = NULL;
     if (status == LEO_OK) {
-        flatten(row, args, &flat);
-        error = opapi_dump_begin(name, &flat.call, stream, &dump);
+        opapi_flat_take(row, args, &flat);
+        error =
+            opapi_dump_begin(&(struct leo_acl_dump_name){.type = name}, &flat.call, stream, &dump);
     }
     if (status == LEO_OK && !error) {
         struct op_run run = {.addr = flat.addr,

@@ -2,13 +2,21 @@
 /* Calls that have one phase: by type name, and products of cblas. */
 #pragma once
 
+#include "dump.h"
+
 #include "../frame/value.h"
 
-#include <leo/acl_hook.h>
+enum { RUN_ROW_TENSORS = 96 }; /**< most tensors in lists of one call */
 
-struct op_row;
-
-enum { RUN_ROW_TENSORS = 64 }; /**< most tensors in lists of one call */
+/** A call's tensors, flattened. */
+struct opapi_flat {
+    const struct op_tensor *tensors[OP_PARAMS_MAX + RUN_ROW_TENSORS];
+    uint64_t addr[OP_PARAMS_MAX + RUN_ROW_TENSORS];
+    uint32_t first[OP_PARAMS_MAX + 1];
+    struct opapi_call call; /**< of the others */
+};
+void opapi_flat_take(const struct op_row *row, const struct op_value *args,
+                     struct opapi_flat *flat);
 
 /** Where the size of a result that depends on data is told; NULL: nowhere. */
 struct run_row_shape {

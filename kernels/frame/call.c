@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators by name, for C programs (leo/op.h). */
-#include "run.h"
+#include "call.h"
 
 #include <leo/alloc.h>
 #include <leo/op.h>
@@ -13,7 +13,9 @@ struct leo_op_context {
     struct leo_rt_stream *stream;
     struct op_engine *engine;
     uint64_t workspace, workspace_bytes;
-    bool is_lent; /**< the workspace is the caller's */
+    bool is_lent;      /**< the workspace is the caller's */
+    op_call_fn launch; /**< NULL: nobody watches */
+    void *user;
 };
 
 /** A call in the frame's terms. */
@@ -56,6 +58,12 @@ void leo_op_context_lend(struct leo_op_context *context, uint64_t workspace, uin
     context->workspace = workspace;
     context->workspace_bytes = bytes;
     context->is_lent = true;
+}
+
+void op_context_watch(struct leo_op_context *context, op_call_fn launch, void *user)
+{
+    context->launch = launch;
+    context->user = user;
 }
 
 // The stream may still use the workspace: a stream that failed has stopped.
@@ -315,10 +323,12 @@ static leo_status run_plan(struct leo_op_context *context, const struct call *ca
         return status;
     }
     op_args_addresses(call->row, call->values, addr);
-    const struct op_run run = {.addr = addr,
-                               .addr_count = op_args_tensors(call->row, call->values),
-                               .workspace = context->workspace};
-    return op_plan_run(plan, context->stream, &run);
+    struct op_run run = {.addr = addr,
+                         .addr_count = op_args_tensors(call->row, call->values),
+                         .workspace = context->workspace};
+    return context->launch
+               ? context->launch(context->user, plan, call->values, context->stream, &run)
+               : op_plan_run(plan, context->stream, &run);
 }
 
 static leo_status find_row(const char *name, const struct op_row **row)

@@ -153,6 +153,7 @@ graphStatus aclgrphBuildModel(const Graph &graph, const StringMap &options, Mode
                                     "'; it must be like a:1,3,224,224;b:1,8 with fixed sizes");
     }
     import.soc = soc.c_str();
+    import.name = "graph";
     import.shapes = shapes.list;
     import.shape_count = shapes.count;
     return Compile(__func__, from->onnx, import, model);

@@ -79,6 +79,7 @@ static void take_input(struct onnx_import *import, const OnnxFile__ValueInfo *in
     snprintf(io->name, sizeof(io->name), "%s", info->name);
     take_io_shape(import, info, io);
     io->dtype = dtype;
+    io->is_nhwc = import->options->nhwc && io->rank == 4;
     dtype = dtype == LEO_DTYPE_F16 ? LEO_DTYPE_F32 : dtype;
     struct onnx_tensor *tensor = onnx_add(import, info->name, dtype, io->rank, io->dim);
     if (!tensor) {
@@ -148,6 +149,8 @@ static void take_nodes(struct onnx_import *import)
         if (import->skipped[i]) {
             continue;
         }
+        import->build.node = (uint32_t)i + 1;
+        import->build.model.nodes[i].into = (uint32_t)i + 1;
         const char *op = import->node->op_type ? import->node->op_type : "";
         const onnx_handler handler = onnx_find_handler(op);
         if (!handler || (import->node->domain && *import->node->domain &&
@@ -161,6 +164,27 @@ static void take_nodes(struct onnx_import *import)
         }
     }
     import->node = NULL;
+    import->build.node = 0;
+}
+
+// Nodes without a name are called by type and place.
+static bool name_nodes(struct onnx_import *import)
+{
+    const OnnxFile__Graph *graph = import->graph;
+    struct leo_model *model = &import->build.model;
+    model->nodes = leo_calloc(graph->n_node + 1, sizeof(*model->nodes));
+    for (size_t i = 0; model->nodes && i < graph->n_node; i++) {
+        const OnnxFile__Node *node = graph->node[i];
+        struct leo_model_node *to = &model->nodes[i];
+        snprintf(to->type, sizeof(to->type), "%s", node->op_type ? node->op_type : "");
+        if (node->name && *node->name) {
+            snprintf(to->name, sizeof(to->name), "%s", node->name);
+        } else {
+            snprintf(to->name, sizeof(to->name), "%s_%zu", to->type, i);
+        }
+        model->node_count++;
+    }
+    return model->nodes;
 }
 
 // Every input and output has a name.
@@ -191,7 +215,7 @@ static bool prepare(struct onnx_import *import, const OnnxFile__Model *file)
     import->tensor_room = (uint32_t)tensors;
     import->tensors = leo_calloc(tensors + 1, sizeof(*import->tensors));
     import->skipped = leo_calloc(import->graph->n_node + 1, sizeof(*import->skipped));
-    return import->tensors && import->skipped;
+    return import->tensors && import->skipped && name_nodes(import);
 }
 
 static void run_import(struct onnx_import *import, const OnnxFile__Model *file)
@@ -225,6 +249,8 @@ leo_status leo_import_onnx(const void *data, size_t bytes, const struct leo_impo
     }
     import.graph = file->graph;
     snprintf(import.build.model.soc, sizeof(import.build.model.soc), "%s", options->soc);
+    snprintf(import.build.model.name, sizeof(import.build.model.name), "%s",
+             options->name ? options->name : "");
     run_import(&import, file);
     for (uint32_t i = 0; i < import.tensor_count; i++) {
         leo_free(import.tensors[i].known);

@@ -176,6 +176,7 @@ static const char *fold_one(struct onnx_import *import, const struct onnx_rows *
         return NULL;
     }
     import->skipped[reader] = true;
+    import->build.model.nodes[reader].into = import->build.node;
     return node->output[0];
 }
 

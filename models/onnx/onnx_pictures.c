@@ -64,6 +64,7 @@ static uint32_t take_dynamic(struct onnx_import *import, const struct leo_aipp *
     model->aipp_input = index + 1;
     model->aipp_value = value;
     io->dtype = LEO_DTYPE_U8;
+    io->is_nhwc = 0;
     io->rank = 1;
     io->dim[0] = (int64_t)aipp->at[LEO_AIPP_MOST_BYTES];
     return value;
@@ -74,6 +75,25 @@ static uint32_t in_order(struct onnx_import *import, uint32_t value)
 {
     static const uint32_t to_nhwc[] = {0, 2, 3, 1};
     return import->options->nhwc ? onnx_made_turned(import, value, to_nhwc) : value;
+}
+
+// Settings that are compiled in stay to be told.
+static void keep_settings(struct onnx_import *import, const struct leo_aipp *aipp, uint32_t index,
+                          const int64_t dim[4])
+{
+    struct leo_model *model = &import->build.model;
+    struct leo_model_aipp *aipps =
+        leo_realloc(model->aipps, (model->aipp_count + 1) * sizeof(*aipps));
+    if (!aipps) {
+        onnx_fail(import, "out of host memory");
+        return;
+    }
+    model->aipps = aipps;
+    aipps += model->aipp_count++;
+    memset(aipps, 0, sizeof(*aipps));
+    aipps->input = index + 1;
+    aipps->settings = *aipp;
+    memcpy(aipps->dim, dim, sizeof(aipps->dim));
 }
 
 bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *value)
@@ -102,7 +122,9 @@ bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *val
         return false;
     }
     io->dtype = LEO_DTYPE_U8;
+    io->is_nhwc = 1;
     memcpy(io->dim, source, sizeof(source));
+    keep_settings(import, aipp, index, dim);
     *value = model_build_value(&import->build, import->floats, 4, dim);
     model_aipp_build(&import->build, aipp, model_build_io(&import->build, LEO_MODEL_INPUT, index),
                      *value);

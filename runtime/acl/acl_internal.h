@@ -69,6 +69,7 @@ struct acl_process {
     atomic_bool dump_is_on;
     _Atomic int32_t dump_flag;     /**< that pieces of dumps are given with */
     char dump_path[API_DUMP_PATH]; /**< what acldumpGetPath returned */
+    struct json_t *dump_models;    /**< "dump_list": models and their nodes; NULL: none */
     struct acl_log_file log_file;
     struct acl_tdt_channels channels;
 };

@@ -84,6 +84,13 @@ static bool is_nhwc(const struct atc_options *options)
                            : strcmp(options->framework, "3") == 0;
 }
 
+// A model is called as its file, as the vendor's is.
+static const char *model_name(const struct atc_options *options)
+{
+    const char *slash = strrchr(options->output, '/');
+    return slash ? slash + 1 : options->output;
+}
+
 static int compile(const struct atc_options *options, const uint8_t *data, size_t bytes,
                    const char *aipp)
 {
@@ -91,6 +98,7 @@ static int compile(const struct atc_options *options, const uint8_t *data, size_
     struct leo_model model;
     const struct leo_import_options import = {
         .soc = options->soc,
+        .name = model_name(options),
         .shapes = options->shapes.list,
         .shape_count = options->shapes.count,
         .keep_f32 = leo_import_keeps_f32(options->precision_mode),

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <leo/aipp.h>
 #include <leo/isa_enums.h>
 #include <leo/op.h>
 #include <leo/status.h>
@@ -42,8 +43,18 @@ struct leo_model_arg {
     void *list;     /**< owned: uint32_t values, int64_t ints, bool bools, or the text */
 };
 
+/** A node of the network that was compiled, by which its calls are told. */
+struct leo_model_node {
+    char name[LEO_MODEL_NAME];
+    char type[64]; /**< as the network's file has it */
+    /** The node whose calls do its work, from 1 on: itself, or the one it is folded into; 0: no
+     * output needs it. */
+    uint32_t into;
+};
+
 struct leo_model_call {
     char op[64];
+    uint32_t node; /**< it is of, from 1 on; 0: of none, as conversions of inputs and outputs */
     uint32_t arg_count;
     struct leo_model_arg *args;
 };
@@ -51,6 +62,8 @@ struct leo_model_call {
 struct leo_model_io {
     char name[LEO_MODEL_NAME];
     uint32_t dtype, rank;
+    uint32_t is_nhwc; /**< 1: a picture with its channels last */
+    uint32_t reserved;
     int64_t dim[LEO_OP_RANK_MAX];
 };
 
@@ -63,14 +76,23 @@ enum leo_model_gears {
     LEO_MODEL_GEAR_KINDS
 };
 
+/** An input whose pictures are converted by settings that are compiled in. */
+struct leo_model_aipp {
+    uint32_t input; /**< from 1 on */
+    int64_t dim[4]; /**< [n, c, h, w] that pictures become */
+    struct leo_aipp settings;
+};
+
 /** Name of the input that tells the gear: its row of numbers. */
 #define LEO_MODEL_GEAR_INPUT "ascend_mbatch_shape_data"
 
 struct leo_model {
     char soc[32]; /**< chip it was compiled for; told, any chip runs it */
-    uint32_t input_count, output_count, value_count, call_count;
+    char name[LEO_MODEL_NAME];
+    uint32_t input_count, output_count, value_count, node_count, call_count;
     struct leo_model_io *inputs, *outputs;
     struct leo_model_value *values;
+    struct leo_model_node *nodes;
     struct leo_model_call *calls;
     uint64_t work_bytes, weight_bytes;
     uint8_t *weights;
@@ -83,6 +105,8 @@ struct leo_model {
     /** Input whose pictures are converted by settings of each run, from 1 on (0: none), and the
      * value [n, c, h, w] that they become before the first call; the last input goes with them. */
     uint32_t aipp_input, aipp_value;
+    uint32_t aipp_count;
+    struct leo_model_aipp *aipps;
 };
 
 void leo_model_free(struct leo_model *model); /**< the parts; NULL is fine */

@@ -17,6 +17,7 @@ struct leo_import_shape {
 
 struct leo_import_options {
     const char *soc;                       /**< chip's name, kept in the model */
+    const char *name;                      /**< the model's, kept in it; NULL: none */
     const struct leo_import_shape *shapes; /**< of inputs; those not listed keep the file's */
     uint32_t shape_count;
     bool keep_f32; /**< compute floats in f32; else in f16, as force_fp16 */

@@ -74,7 +74,83 @@ static aclError check_extras(const char *func, const json_t *dump)
                : refuse(func, "\"dump_data\": statistics are not written, tensors are");
 }
 
-static aclError start(const char *func, const json_t *dump)
+/* [{"model_name": "net", "layer": ["node", ...]}, ...]; without a name all models, without layers
+ * all nodes. */
+static aclError check_list(const char *func, const json_t *list)
+{
+    static const char wanted[] =
+        "a list of {\"model_name\": a text, \"layer\": a list of names}, both optional";
+    size_t i, k;
+    json_t *item, *layer;
+    if (list && !json_is_array(list)) {
+        return bad(func, "dump_list", wanted);
+    }
+    json_array_foreach(list, i, item)
+    {
+        json_t *name = json_object_get(item, "model_name"),
+               *layers = json_object_get(item, "layer");
+        bool good = json_is_object(item) && (!name || json_is_string(name)) &&
+                    (!layers || json_is_array(layers));
+        json_array_foreach(layers, k, layer)
+        {
+            good = good && json_is_string(layer);
+        }
+        if (!good) {
+            return bad(func, "dump_list", wanted);
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+// Takes over the list; NULL: no models.
+static void set_models(json_t *list)
+{
+    struct acl_process *process = acl_process();
+    pthread_mutex_lock(&process->lock);
+    json_decref(process->dump_models);
+    process->dump_models = json_incref(list);
+    pthread_mutex_unlock(&process->lock);
+}
+
+static bool is_named(const json_t *names, const char *name)
+{
+    size_t i;
+    json_t *one;
+    bool found = json_array_size(names) == 0;
+    json_array_foreach(names, i, one)
+    {
+        found = found || strcmp(json_string_value(one), name) == 0;
+    }
+    return found;
+}
+
+static bool is_listed(const json_t *list, const char *model, const char *node)
+{
+    size_t i;
+    json_t *item;
+    bool found = false;
+    json_array_foreach(list, i, item)
+    {
+        const char *name = json_string_value(json_object_get(item, "model_name"));
+        found = found || ((!name || strcmp(name, model) == 0) &&
+                          (!node || is_named(json_object_get(item, "layer"), node)));
+    }
+    return found;
+}
+
+bool leo_acl_dump_model_is_on(const char *model, const char *node)
+{
+    struct acl_process *process = acl_process();
+    if (!(atomic_load(&api_process()->dump.what) & API_DUMP_MODELS)) {
+        return false;
+    }
+    pthread_mutex_lock(&process->lock);
+    const bool on = is_listed(process->dump_models, model, node);
+    pthread_mutex_unlock(&process->lock);
+    return on;
+}
+
+static aclError start(const char *func, json_t *dump)
 {
     aclError error = check_extras(func, dump);
     if (error) {
@@ -93,13 +169,18 @@ static aclError start(const char *func, const json_t *dump)
     if (strcmp(operators, "on") != 0 && strcmp(operators, "off") != 0) {
         return bad(func, "dump_op_switch", "on or off");
     }
-    if (strcmp(operators, "on") != 0) {
-        return ACL_SUCCESS; // models alone, and none is loaded
+    const bool has_models = json_array_size(json_object_get(dump, "dump_list")) > 0;
+    const unsigned of = (strcmp(operators, "on") == 0 ? API_DUMP_OPERATORS : 0u) |
+                        (has_models ? API_DUMP_MODELS : 0u);
+    aclError list = check_list(func, json_object_get(dump, "dump_list"));
+    if (list || !of) {
+        return list;
     }
     if (!path || !*path) {
         return bad(func, "dump_path", "a folder");
     }
-    leo_status status = api_dump_start(path, what);
+    set_models(has_models ? json_object_get(dump, "dump_list") : NULL);
+    leo_status status = api_dump_start(path, what | of);
     return status == LEO_OK ? ACL_SUCCESS : bad(func, "dump_path", "a folder that is there");
 }
 
@@ -107,7 +188,7 @@ aclError acl_dump_configure(const char *func, const char *path, bool wanted)
 {
     json_error_t text;
     json_t *root = json_load_file(path, 0, &text);
-    const json_t *dump = json_object_get(root, "dump");
+    json_t *dump = json_object_get(root, "dump");
     aclError error = ACL_SUCCESS;
     if (!root) {
         error =
@@ -164,6 +245,7 @@ aclError aclmdlFinalizeDump(void)
     aclError error = check_on("aclmdlFinalizeDump");
     if (!error) {
         api_dump_stop();
+        set_models(NULL);
         atomic_store(&acl_process()->dump_is_on, false);
     }
     return error;
@@ -286,15 +368,16 @@ aclError acldumpSaveExceptionInfo(const char *fileName, const char *userTag,
 
 bool leo_acl_dump_is_on(void)
 {
-    return atomic_load(&api_process()->dump.what) != 0;
+    return (atomic_load(&api_process()->dump.what) & API_DUMP_OPERATORS) != 0;
 }
 
-aclError leo_acl_dump_begin(const char *type, aclrtStream stream,
+aclError leo_acl_dump_begin(const struct leo_acl_dump_name *name, aclrtStream stream,
                             const struct leo_acl_dumped *tensors, size_t count, void **dump)
 {
     struct api_dump_tensor *read = leo_calloc(count + 1, sizeof(*read));
+    const struct api_dump_name called = {name->type, name->node, name->folder};
     if (!read) {
-        return acl_result(type, LEO_ERR_NO_MEMORY);
+        return acl_result(name->type, LEO_ERR_NO_MEMORY);
     }
     for (size_t i = 0; i < count; i++) {
         read[i] = (struct api_dump_tensor){
@@ -308,9 +391,10 @@ aclError leo_acl_dump_begin(const char *type, aclrtStream stream,
         memcpy(read[i].dim, tensors[i].dim, tensors[i].rank * sizeof(int64_t));
         memcpy(read[i].stride, tensors[i].stride, tensors[i].rank * sizeof(int64_t));
     }
-    leo_status status = api_dump_begin(type, stream, read, count, (struct api_dump **)(void *)dump);
+    leo_status status =
+        api_dump_begin(&called, stream, read, count, (struct api_dump **)(void *)dump);
     leo_free(read);
-    return acl_result(type, status);
+    return acl_result(name->type, status);
 }
 
 aclError leo_acl_dump_end(const char *type, void *dump, bool failed)

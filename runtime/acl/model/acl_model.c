@@ -96,12 +96,6 @@ static aclError add_slot(const char *func, const struct acl_model_slot *slot, ui
     return ACL_SUCCESS;
 }
 
-/** Memory of the caller for a model; NULL: the library allocates it. */
-struct areas {
-    void *work, *weights;
-    size_t work_bytes, weight_bytes;
-};
-
 static aclError take_area(const char *func, const char *what, void *given, size_t given_bytes,
                           size_t needed, void **area, bool *owns)
 {
@@ -128,8 +122,8 @@ static void free_slot(const struct leo_acl_model_calls *calls, struct acl_model_
     calls->close(slot->model);
 }
 
-static aclError load(const char *func, const void *data, size_t bytes, const struct areas *areas,
-                     uint32_t *id)
+static aclError load(const char *func, const void *data, size_t bytes,
+                     const struct acl_model_source *areas, uint32_t *id)
 {
     const struct leo_acl_model_calls *calls = acl_model_calls(func);
     struct acl_model_slot slot = {0};
@@ -179,92 +173,136 @@ static aclError read_file(const char *func, const char *path, uint8_t **data, si
     return ACL_SUCCESS;
 }
 
-static aclError load_file(const char *func, const char *path, const struct areas *areas,
-                          uint32_t *id)
+/** What is done with a model's bytes. */
+typedef aclError (*bytes_fn)(const char *func, const void *data, size_t bytes, void *user);
+
+static aclError with_bytes(const char *func, const struct acl_model_source *source, bytes_fn fn,
+                           void *user)
 {
     uint8_t *data;
     size_t bytes;
-    if (!path || !id) {
-        return acl_null(func, path ? "modelId" : "modelPath");
+    if (source->data) {
+        return fn(func, source->data, source->bytes, user);
     }
-    aclError error = read_file(func, path, &data, &bytes);
+    aclError error = read_file(func, source->path, &data, &bytes);
     if (error == ACL_SUCCESS) {
-        error = load(func, data, bytes, areas, id);
+        error = fn(func, data, bytes, user);
         leo_free(data);
     }
     return error;
 }
 
+/** A load: from where, and the number it gets. */
+struct loading {
+    const struct acl_model_source *source;
+    uint32_t *id;
+};
+
+static aclError load_bytes(const char *func, const void *data, size_t bytes, void *user)
+{
+    const struct loading *loading = user;
+    return load(func, data, bytes, loading->source, loading->id);
+}
+
+aclError acl_model_load(const char *func, const struct acl_model_source *source, uint32_t *id)
+{
+    if (!id || (!source->path && (!source->data || !source->bytes))) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL or a size is 0");
+    }
+    struct loading loading = {source, id};
+    return with_bytes(func, source, load_bytes, &loading);
+}
+
 aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId)
 {
-    const struct areas areas = {0};
-    return load_file(__func__, modelPath, &areas, modelId);
+    const struct acl_model_source source = {.path = modelPath};
+    return acl_model_load(__func__, &source, modelId);
 }
 
 aclError aclmdlLoadFromFileWithMem(const char *modelPath, uint32_t *modelId, void *workPtr,
                                    size_t workSize, void *weightPtr, size_t weightSize)
 {
-    const struct areas areas = {workPtr, weightPtr, workSize, weightSize};
-    return load_file(__func__, modelPath, &areas, modelId);
-}
-
-static aclError load_memory(const char *func, const void *model, size_t size,
-                            const struct areas *areas, uint32_t *id)
-{
-    return model && size && id
-               ? load(func, model, size, areas, id)
-               : acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL or a size is 0");
+    const struct acl_model_source source = {.path = modelPath,
+                                            .work = workPtr,
+                                            .work_bytes = workSize,
+                                            .weights = weightPtr,
+                                            .weight_bytes = weightSize};
+    return acl_model_load(__func__, &source, modelId);
 }
 
 aclError aclmdlLoadFromMem(const void *model, size_t modelSize, uint32_t *modelId)
 {
-    const struct areas areas = {0};
-    return load_memory(__func__, model, modelSize, &areas, modelId);
+    const struct acl_model_source source = {.data = model, .bytes = modelSize};
+    return acl_model_load(__func__, &source, modelId);
 }
 
 aclError aclmdlLoadFromMemWithMem(const void *model, size_t modelSize, uint32_t *modelId,
                                   void *workPtr, size_t workSize, void *weightPtr,
                                   size_t weightSize)
 {
-    const struct areas areas = {workPtr, weightPtr, workSize, weightSize};
-    return load_memory(__func__, model, modelSize, &areas, modelId);
+    const struct acl_model_source source = {.data = model,
+                                            .bytes = modelSize,
+                                            .work = workPtr,
+                                            .work_bytes = workSize,
+                                            .weights = weightPtr,
+                                            .weight_bytes = weightSize};
+    return acl_model_load(__func__, &source, modelId);
 }
 
-static aclError query(const char *func, const void *data, size_t bytes, size_t *work,
-                      size_t *weights)
+/** A look at a model that is not loaded. */
+struct peeking {
+    aclError (*take)(const char *func, const struct leo_acl_model *model, void *user);
+    void *user;
+};
+
+static aclError peek_bytes(const char *func, const void *data, size_t bytes, void *user)
 {
+    const struct peeking *peeking = user;
     const struct leo_acl_model_calls *calls = acl_model_calls(func);
     struct leo_acl_model *model;
     aclError error =
         calls ? calls->read(func, data, bytes, &model) : ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
     if (error == ACL_SUCCESS) {
-        *work = model->work_bytes;
-        *weights = model->weight_bytes;
+        error = peeking->take(func, model, peeking->user);
         calls->close(model);
     }
     return error;
 }
 
+aclError acl_model_peek(const char *func, const struct acl_model_source *source,
+                        aclError (*take)(const char *func, const struct leo_acl_model *model,
+                                         void *user),
+                        void *user)
+{
+    struct peeking peeking = {take, user};
+    return with_bytes(func, source, peek_bytes, &peeking);
+}
+
+static aclError take_sizes(const char *func, const struct leo_acl_model *model, void *user)
+{
+    size_t *const *sizes = user;
+    (void)func;
+    *sizes[0] = model->work_bytes;
+    *sizes[1] = model->weight_bytes;
+    return ACL_SUCCESS;
+}
+
 aclError aclmdlQuerySize(const char *fileName, size_t *workSize, size_t *weightSize)
 {
-    uint8_t *data;
-    size_t bytes;
-    if (!fileName || !workSize || !weightSize) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "an argument is NULL");
-    }
-    aclError error = read_file(__func__, fileName, &data, &bytes);
-    if (error == ACL_SUCCESS) {
-        error = query(__func__, data, bytes, workSize, weightSize);
-        leo_free(data);
-    }
-    return error;
+    size_t *sizes[] = {workSize, weightSize};
+    const struct acl_model_source source = {.path = fileName};
+    return fileName && workSize && weightSize
+               ? acl_model_peek(__func__, &source, take_sizes, sizes)
+               : acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "an argument is NULL");
 }
 
 aclError aclmdlQuerySizeFromMem(const void *model, size_t modelSize, size_t *workSize,
                                 size_t *weightSize)
 {
+    size_t *sizes[] = {workSize, weightSize};
+    const struct acl_model_source source = {.data = model, .bytes = modelSize};
     return model && modelSize && workSize && weightSize
-               ? query(__func__, model, modelSize, workSize, weightSize)
+               ? acl_model_peek(__func__, &source, take_sizes, sizes)
                : acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "an argument is NULL or a size is 0");
 }
 
@@ -315,7 +353,7 @@ static aclError take_buffers(const char *func, const char *what, const aclmdlDat
     return ACL_SUCCESS;
 }
 
-static aclError run_slot(const char *func, const struct acl_model_slot *slot,
+static aclError run_slot(const char *func, const struct acl_model_slot *slot, uint32_t id,
                          const aclmdlDataset *input, const aclmdlDataset *output,
                          aclrtStream stream)
 {
@@ -344,6 +382,7 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
     error = error == ACL_SUCCESS ? acl_model_order_begin(slot->order, stream) : error;
     if (error == ACL_SUCCESS) {
         struct leo_acl_model_run run = {.stream = stream,
+                                        .id = id,
                                         .gear = gear ? gear - 1 : 0,
                                         .work = slot->work,
                                         .weights = slot->weights,
@@ -357,19 +396,17 @@ static aclError run_slot(const char *func, const struct acl_model_slot *slot,
     return error;
 }
 
-static aclError execute(const char *func, uint32_t id, const aclmdlDataset *input,
-                        const aclmdlDataset *output, aclrtStream stream, bool waits)
+aclError acl_model_execute(const char *func, uint32_t id, const aclmdlDataset *input,
+                           const aclmdlDataset *output, aclrtStream stream, void *work)
 {
     aclError error;
     if (!input || !output) {
         return acl_null(func, input ? "output" : "input");
     }
-    const struct acl_model_slot slot = acl_model_take(func, id, &error);
+    struct acl_model_slot slot = acl_model_take(func, id, &error);
     if (error == ACL_SUCCESS) {
-        error = run_slot(func, &slot, input, output, stream);
-        if (error == ACL_SUCCESS && waits) {
-            error = aclrtSynchronizeStream(stream);
-        }
+        slot.work = work ? work : slot.work;
+        error = run_slot(func, &slot, id, input, output, stream);
         acl_model_put(id);
     }
     return error;
@@ -377,11 +414,12 @@ static aclError execute(const char *func, uint32_t id, const aclmdlDataset *inpu
 
 aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output)
 {
-    return execute(__func__, modelId, input, output, NULL, true);
+    const aclError error = acl_model_execute(__func__, modelId, input, output, NULL, NULL);
+    return error == ACL_SUCCESS ? aclrtSynchronizeStream(NULL) : error;
 }
 
 aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output,
                             aclrtStream stream)
 {
-    return execute(__func__, modelId, input, output, stream, false);
+    return acl_model_execute(__func__, modelId, input, output, stream, NULL);
 }

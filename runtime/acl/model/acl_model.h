@@ -27,6 +27,7 @@ struct aclmdlDesc {
     struct acl_model_io {
         char name[ACL_MAX_TENSOR_NAME_LEN];
         aclDataType type;
+        aclFormat format;
         size_t dim_count, bytes;
         int64_t dims[LEO_ACL_MODEL_DIMS];
     } *inputs, *outputs;
@@ -35,6 +36,25 @@ struct aclmdlDesc {
     int64_t *gears;
     struct acl_model_io *gear_ios; /**< by gear: inputs but the last, outputs */
 };
+
+/** What is loaded: a file, or `bytes` of memory (data not NULL); and memory of the caller for it,
+ * NULL: the library allocates it. */
+struct acl_model_source {
+    const char *path;
+    const void *data;
+    size_t bytes;
+    void *work, *weights;
+    size_t work_bytes, weight_bytes;
+};
+aclError acl_model_load(const char *func, const struct acl_model_source *source, uint32_t *id);
+/** Reads a source's model without loading it, for `take`. */
+aclError acl_model_peek(const char *func, const struct acl_model_source *source,
+                        aclError (*take)(const char *func, const struct leo_acl_model *model,
+                                         void *user),
+                        void *user);
+/** A run, in `work` instead of the model's own work memory if that is not NULL. */
+aclError acl_model_execute(const char *func, uint32_t id, const aclmdlDataset *input,
+                           const aclmdlDataset *output, aclrtStream stream, void *work);
 
 /** The library's calls, which is looked for beside this one; NULL with an error text. */
 const struct leo_acl_model_calls *acl_model_calls(const char *func);

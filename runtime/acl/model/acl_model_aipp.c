@@ -3,6 +3,8 @@
 #include "acl_model.h"
 
 #include <leo/alloc.h>
+#include <stddef.h>
+#include <string.h>
 
 enum { MAX_PICTURES = 4096 }; // a bound for what is allocated, above every batch
 
@@ -242,4 +244,111 @@ aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, siz
                                    const aclmdlAIPP *aippParmsSet)
 {
     return set_input(__func__, modelId, dataset, index, true, aippParmsSet);
+}
+
+static const struct leo_acl_model_aipp *find_static(const struct leo_acl_model *model, size_t index)
+{
+    for (size_t i = 0; i < model->aipp_count; i++) {
+        if (model->aipps[i].input == index) {
+            return &model->aipps[i];
+        }
+    }
+    return NULL;
+}
+
+aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *type,
+                           size_t *dynamicAttachedDataIndex)
+{
+    aclError error;
+    if (!type || !dynamicAttachedDataIndex) {
+        return acl_null(__func__, type ? "dynamicAttachedDataIndex" : "type");
+    }
+    const struct acl_model_slot slot = acl_model_take(__func__, modelId, &error);
+    if (error != ACL_SUCCESS) {
+        return error;
+    }
+    const struct leo_acl_model *model = slot.model;
+    const size_t last = model->input_count - 1;
+    const bool is_dynamic = model->aipp_input && index == model->aipp_input - 1;
+    *dynamicAttachedDataIndex = is_dynamic ? last : ACL_INVALID_NODE_INDEX;
+    *type = is_dynamic                           ? ACL_DATA_WITH_DYNAMIC_AIPP
+            : model->aipp_input && index == last ? ACL_DYNAMIC_AIPP_NODE
+            : find_static(model, index)          ? ACL_DATA_WITH_STATIC_AIPP
+                                                 : ACL_DATA_WITHOUT_AIPP;
+    if (index >= model->input_count) {
+        error = acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "the model has no input %zu", index);
+    }
+    acl_model_put(modelId);
+    return error;
+}
+
+static void tell_settings(const double *at, aclAippInfo *info)
+{
+    int32_t *const integers[] = {&info->srcImageSizeW,   &info->srcImageSizeH,
+                                 &info->loadStartPosW,   &info->loadStartPosH,
+                                 &info->cropSizeW,       &info->cropSizeH,
+                                 &info->leftPaddingSize, &info->rightPaddingSize,
+                                 &info->topPaddingSize,  &info->bottomPaddingSize};
+    static const uint32_t keys[] = {
+        LEO_AIPP_SOURCE_W, LEO_AIPP_SOURCE_H, LEO_AIPP_CROP_X, LEO_AIPP_CROP_Y, LEO_AIPP_CROP_W,
+        LEO_AIPP_CROP_H,   LEO_AIPP_LEFT,     LEO_AIPP_RIGHT,  LEO_AIPP_TOP,    LEO_AIPP_BOTTOM};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        *integers[i] = (int32_t)at[keys[i]];
+    }
+    // Lists follow each other in both.
+    for (uint32_t k = 0; k < LEO_AIPP_MIN - LEO_AIPP_MATRIX; k++) {
+        (&info->matrixR0C0)[k] = (int32_t)at[LEO_AIPP_MATRIX + k];
+    }
+    for (uint32_t k = 0; k < LEO_AIPP_MOST_BYTES - LEO_AIPP_MIN; k++) {
+        (&info->minChn0)[k] = (float)at[LEO_AIPP_MIN + k];
+    }
+    info->inputFormat = (aclAippInputFormat)at[LEO_AIPP_FORMAT];
+    info->cropSwitch = at[LEO_AIPP_CROP] != 0;
+    info->paddingSwitch = at[LEO_AIPP_PADDING] != 0;
+    info->cscSwitch = at[LEO_AIPP_CSC] != 0;
+    info->rbuvSwapSwitch = at[LEO_AIPP_SWAP_RB] != 0;
+    info->axSwapSwitch = at[LEO_AIPP_SWAP_AX] != 0;
+}
+
+_Static_assert(offsetof(aclAippInfo, minChn0) - offsetof(aclAippInfo, matrixR0C0) ==
+                   sizeof(int32_t) * (LEO_AIPP_MIN - LEO_AIPP_MATRIX),
+               "the integers of both follow each other");
+
+static void tell_shape(const struct leo_acl_model_io *io, const struct leo_acl_model_aipp *aipp,
+                       aclAippDims *dims)
+{
+    dims->srcDims.dimCount = io->dim_count;
+    memcpy(dims->srcDims.dims, io->dims, io->dim_count * sizeof(*io->dims));
+    dims->srcSize = io->bytes;
+    dims->aippOutdims.dimCount = 4;
+    dims->aippOutSize = 2; // halves
+    for (uint32_t d = 0; d < 4; d++) {
+        dims->aippOutdims.dims[d] = aipp->dim[d];
+        dims->aippOutSize *= (size_t)aipp->dim[d];
+    }
+}
+
+aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo)
+{
+    aclError error;
+    if (!aippInfo) {
+        return acl_null(__func__, "aippInfo");
+    }
+    const struct acl_model_slot slot = acl_model_take(__func__, modelId, &error);
+    if (error != ACL_SUCCESS) {
+        return error;
+    }
+    const struct leo_acl_model_aipp *aipp = find_static(slot.model, index);
+    *aippInfo = (aclAippInfo){
+        .srcFormat = ACL_FORMAT_NCHW, .srcDatatype = ACL_FLOAT, .srcDimNum = 4, .shapeCount = 1};
+    if (aipp) {
+        tell_settings(aipp->settings->at, aippInfo);
+        tell_shape(&slot.model->inputs[index], aipp, aippInfo->outDims);
+    } else {
+        error =
+            acl_fail(ACL_ERROR_NOT_STATIC_AIPP, __func__,
+                     "input %zu of model %u has no settings that were compiled in", index, modelId);
+    }
+    acl_model_put(modelId);
+    return error;
 }

@@ -40,6 +40,7 @@ static struct acl_model_io *copy_ios(const struct leo_acl_model_io *from, size_t
     for (size_t i = 0; ios && i < count; i++) {
         snprintf(ios[i].name, sizeof(ios[i].name), "%s", from[i].name);
         ios[i].type = from[i].type;
+        ios[i].format = from[i].format;
         ios[i].dim_count = from[i].dim_count;
         ios[i].bytes = from[i].bytes;
         memcpy(ios[i].dims, from[i].dims, sizeof(ios[i].dims));
@@ -68,6 +69,17 @@ static bool copy_model(aclmdlDesc *desc, const struct leo_acl_model *model)
     return desc->inputs && desc->outputs && desc->gears && desc->gear_ios;
 }
 
+static aclError take_desc(const char *func, const struct leo_acl_model *model, void *user)
+{
+    aclmdlDesc *desc = user;
+    empty(desc);
+    if (!copy_model(desc, model)) {
+        empty(desc);
+        return acl_fail(ACL_ERROR_BAD_ALLOC, func, "out of host memory");
+    }
+    return ACL_SUCCESS;
+}
+
 aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId)
 {
     aclError error;
@@ -75,18 +87,27 @@ aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId)
         return acl_null(__func__, "modelDesc");
     }
     const struct acl_model_slot slot = acl_model_take(__func__, modelId, &error);
-    if (error != ACL_SUCCESS) {
-        return error;
+    if (error == ACL_SUCCESS) {
+        error = take_desc(__func__, slot.model, modelDesc);
+        modelDesc->id = modelId;
+        acl_model_put(modelId);
     }
-    empty(modelDesc);
-    const bool good = copy_model(modelDesc, slot.model);
-    modelDesc->id = modelId;
-    acl_model_put(modelId);
-    if (!good) {
-        empty(modelDesc);
-        return acl_fail(ACL_ERROR_BAD_ALLOC, __func__, "out of host memory");
-    }
-    return ACL_SUCCESS;
+    return error;
+}
+
+aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const char *modelPath)
+{
+    const struct acl_model_source source = {.path = modelPath};
+    return modelDesc && modelPath ? acl_model_peek(__func__, &source, take_desc, modelDesc)
+                                  : acl_null(__func__, modelDesc ? "modelPath" : "modelDesc");
+}
+
+aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t modelSize)
+{
+    const struct acl_model_source source = {.data = model, .bytes = modelSize};
+    return modelDesc && model && modelSize
+               ? acl_model_peek(__func__, &source, take_desc, modelDesc)
+               : acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "an argument is NULL or a size is 0");
 }
 
 size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc)
@@ -110,6 +131,23 @@ static const struct acl_model_io *find(const char *func, const aclmdlDesc *desc,
     (void)acl_fail(ACL_ERROR_INVALID_PARAM, func, "%s has no %s %zu",
                    desc ? "the description" : "NULL", input ? "input" : "output", index);
     return NULL;
+}
+
+static aclError get_index(const char *func, const aclmdlDesc *desc, bool input, const char *name,
+                          size_t *index)
+{
+    if (!desc || !name || !index) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL");
+    }
+    const struct acl_model_io *ios = input ? desc->inputs : desc->outputs;
+    for (size_t i = 0; i < (input ? desc->input_count : desc->output_count); i++) {
+        if (strcmp(ios[i].name, name) == 0) {
+            *index = i;
+            return ACL_SUCCESS;
+        }
+    }
+    return acl_fail(ACL_ERROR_INVALID_PARAM, func, "the model has no %s '%s'",
+                    input ? "input" : "output", name);
 }
 
 size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index)
@@ -146,17 +184,63 @@ static aclError get_dims(const char *func, const aclmdlDesc *desc, bool input, s
     return ACL_SUCCESS;
 }
 
+// Of gear 0, which stands for all in a dimension that is open.
+static bool is_open(const aclmdlDesc *desc, size_t index, size_t d)
+{
+    bool same = true;
+    for (size_t i = 1; index + 1 < desc->input_count && i < desc->gear_count; i++) {
+        same = same && acl_model_gear_io(desc, i, index)->dims[d] ==
+                           acl_model_gear_io(desc, 0, index)->dims[d];
+    }
+    return !same;
+}
+
 aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
     const aclError error = get_dims(__func__, modelDesc, true, index, dims);
-    // What gears tell is open.
-    for (size_t i = 0; error == ACL_SUCCESS && i < modelDesc->gear_count; i++) {
-        const struct acl_model_io *io = acl_model_gear_io(modelDesc, i, index);
-        for (size_t d = 0; index + 1 < modelDesc->input_count && d < dims->dimCount; d++) {
-            dims->dims[d] = io->dims[d] == dims->dims[d] ? dims->dims[d] : -1;
-        }
+    for (size_t d = 0; error == ACL_SUCCESS && d < dims->dimCount; d++) {
+        dims->dims[d] = is_open(modelDesc, index, d) ? -1 : dims->dims[d];
     }
     return error;
+}
+
+/* They differ for pictures that are cut while they are converted by sizes of the vendor's own;
+ * here an input is always told as it is given. */
+aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
+{
+    return aclmdlGetInputDims(modelDesc, index, dims);
+}
+
+aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index,
+                                 aclmdlIODimsRange *dimsRange)
+{
+    const struct acl_model_io *io = find(__func__, modelDesc, true, index);
+    if (!io || !dimsRange) {
+        return io ? acl_null(__func__, "dimsRange") : ACL_ERROR_INVALID_PARAM;
+    }
+    *dimsRange = (aclmdlIODimsRange){.rangeCount = io->dim_count};
+    for (size_t d = 0; d < io->dim_count; d++) {
+        int64_t *range = dimsRange->range[d];
+        range[0] = range[1] = io->dims[d];
+        for (size_t i = 0; index + 1 < modelDesc->input_count && i < modelDesc->gear_count; i++) {
+            const int64_t size = acl_model_gear_io(modelDesc, i, index)->dims[d];
+            range[0] = size < range[0] ? size : range[0];
+            range[1] = size > range[1] ? size : range[1];
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+// Names are kept whole.
+const char *aclmdlGetTensorRealName(const aclmdlDesc *modelDesc, const char *name)
+{
+    size_t index;
+    if (modelDesc && name && get_index(__func__, modelDesc, true, name, &index) == ACL_SUCCESS) {
+        return modelDesc->inputs[index].name;
+    }
+    return modelDesc && name && get_index(__func__, modelDesc, false, name, &index) == ACL_SUCCESS
+               ? modelDesc->outputs[index].name
+               : NULL;
 }
 
 aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
@@ -191,23 +275,6 @@ const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *modelDesc, size_t index
     return io ? io->name : "";
 }
 
-static aclError get_index(const char *func, const aclmdlDesc *desc, bool input, const char *name,
-                          size_t *index)
-{
-    if (!desc || !name || !index) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL");
-    }
-    const struct acl_model_io *ios = input ? desc->inputs : desc->outputs;
-    for (size_t i = 0; i < (input ? desc->input_count : desc->output_count); i++) {
-        if (strcmp(ios[i].name, name) == 0) {
-            *index = i;
-            return ACL_SUCCESS;
-        }
-    }
-    return acl_fail(ACL_ERROR_INVALID_PARAM, func, "the model has no %s '%s'",
-                    input ? "input" : "output", name);
-}
-
 aclError aclmdlGetInputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index)
 {
     return get_index(__func__, modelDesc, true, name, index);
@@ -233,11 +300,11 @@ aclDataType aclmdlGetOutputDataType(const aclmdlDesc *modelDesc, size_t index)
 aclFormat aclmdlGetInputFormat(const aclmdlDesc *modelDesc, size_t index)
 {
     const struct acl_model_io *io = find(__func__, modelDesc, true, index);
-    return !io ? ACL_FORMAT_UNDEFINED : io->dim_count == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_ND;
+    return io ? io->format : ACL_FORMAT_UNDEFINED;
 }
 
 aclFormat aclmdlGetOutputFormat(const aclmdlDesc *modelDesc, size_t index)
 {
     const struct acl_model_io *io = find(__func__, modelDesc, false, index);
-    return !io ? ACL_FORMAT_UNDEFINED : io->dim_count == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_ND;
+    return io ? io->format : ACL_FORMAT_UNDEFINED;
 }

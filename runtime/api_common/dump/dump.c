@@ -18,7 +18,7 @@ struct api_dump {
     struct leo_rt_device *device;
     int32_t stream_id, device_id;
     unsigned what;
-    char type[128];
+    char type[128], node[136], folder[256];
     size_t count;
     struct api_dump_values values[];
 };
@@ -195,28 +195,54 @@ static bool make_folder(const char *path)
     return mkdir(path, 0750) == 0 || errno == EEXIST;
 }
 
-// <root>/<when>/<device>/<type>.<type>.<number>.<stream>.<time>; caller holds the lock.
+// Every folder of a path behind its first `at` letters.
+static bool make_folders(char *path, size_t at)
+{
+    bool good = true;
+    for (; good && at <= strlen(path); at++) {
+        const char kept = path[at];
+        if (kept == '/' || kept == '\0') {
+            path[at] = '\0';
+            good = make_folder(path);
+            path[at] = kept;
+            if (kept == '\0') {
+                break;
+            }
+        }
+    }
+    return good;
+}
+
+// <root>/<when>/<device>/[<folder>/]<type>.<node>.<number>.<stream>.<time>; caller holds the lock.
 static leo_status write_call(struct api_dump_switch *state, const struct api_dump *dump)
 {
     char path[API_DUMP_PATH + 512];
     FILE *file = NULL;
     const uint64_t time_us = now_us();
-    int at = snprintf(path, sizeof(path), "%s/%s", state->root, state->begun);
-    bool good = state->take || make_folder(path);
-    at += snprintf(path + at, sizeof(path) - (size_t)at, "/%d", (int)dump->device_id);
-    if (!good || !(state->take || make_folder(path))) {
+    const int at = snprintf(path, sizeof(path), "%s/%s/%d%s%s", state->root, state->begun,
+                            (int)dump->device_id, *dump->folder ? "/" : "", dump->folder);
+    if (!state->take && !make_folders(path, strlen(state->root) + 1)) {
         return leo_rt_fail(LEO_ERR_IO, "%s: %s", path, strerror(errno));
     }
     snprintf(path + at, sizeof(path) - (size_t)at, "/%s.%s.%" PRIu64 ".%d.%" PRIu64, dump->type,
-             dump->type, ++state->files, (int)dump->stream_id, time_us);
-    return api_dump_encode(dump->type, time_us, dump->values, dump->count, path,
+             dump->node, ++state->files, (int)dump->stream_id, time_us);
+    return api_dump_encode(dump->node, time_us, dump->values, dump->count, path,
                            state->take ? state->take : write_piece,
                            state->take ? state->user : &file);
 }
 
 /* ---- calls ---- */
 
-leo_status api_dump_begin(const char *type, const void *handle,
+// Letters of names that are none of a file's become others, as the vendor's tools expect them.
+static void take_name(char *to, size_t room, const char *name)
+{
+    snprintf(to, room, "%s", name);
+    for (char *at = to; *at; at++) {
+        *at = strchr("/\\. ", *at) ? '_' : *at;
+    }
+}
+
+leo_status api_dump_begin(const struct api_dump_name *name, const void *handle,
                           const struct api_dump_tensor *tensors, size_t count,
                           struct api_dump **out)
 {
@@ -236,7 +262,9 @@ leo_status api_dump_begin(const char *type, const void *handle,
     dump->stream_id = stream->id;
     dump->device_id = stream->context->device;
     dump->what = what;
-    snprintf(dump->type, sizeof(dump->type), "%s", type);
+    take_name(dump->type, sizeof(dump->type), name->type);
+    take_name(dump->node, sizeof(dump->node), name->node ? name->node : name->type);
+    snprintf(dump->folder, sizeof(dump->folder), "%s", name->folder ? name->folder : "");
     dump->count = count;
     for (size_t i = 0; i < count; i++) {
         dump->values[i].tensor = tensors[i];
@@ -292,15 +320,8 @@ leo_status api_dump_place(char *path, size_t room)
         status = leo_rt_fail(LEO_ERR_INVALID_ARG, "there is room for %zu bytes of a path of %d",
                              room, length + 1);
     }
-    // Each folder on the way that is not there.
-    for (int i = 1; status == LEO_OK && i <= length; i++) {
-        const char kept = full[i];
-        if (kept == '/' || kept == '\0') {
-            full[i] = '\0';
-            status = make_folder(full) ? LEO_OK
-                                       : leo_rt_fail(LEO_ERR_IO, "%s: %s", full, strerror(errno));
-            full[i] = kept;
-        }
+    if (status == LEO_OK && !make_folders(full, 1)) {
+        status = leo_rt_fail(LEO_ERR_IO, "%s: %s", full, strerror(errno));
     }
     if (status == LEO_OK) {
         memcpy(path, full, (size_t)length + 1);

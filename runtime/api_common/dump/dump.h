@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum { API_DUMP_RANK = 25, API_DUMP_PATH = 4096, API_DUMP_CHUNK = 1 << 20 };
-enum { API_DUMP_INPUTS = 1, API_DUMP_OUTPUTS = 2 };
+enum { API_DUMP_INPUTS = 1, API_DUMP_OUTPUTS = 2, API_DUMP_OPERATORS = 4, API_DUMP_MODELS = 8 };
 
 /** A tensor as its file describes it: numbers of types and formats are the file's. */
 struct api_dump_tensor {
@@ -51,11 +51,18 @@ void api_dump_redirect(api_dump_fn take, void *user);
 /** Copies the folder's name; false: the switch is off. */
 bool api_dump_root(char root[API_DUMP_PATH]);
 
+/** What a file is called: <folder>/<type>.<node>... below the device's folder. */
+struct api_dump_name {
+    const char *type;
+    const char *node;   /**< NULL: `type` again */
+    const char *folder; /**< "" or NULL: none */
+};
+
 /**
  * Before an operator: waits for the stream and keeps the inputs. NULL if the switch is off or the
- * stream is being captured. `tensors` are copied.
+ * stream is being captured. `tensors` and texts are copied.
  */
-leo_status api_dump_begin(const char *type, const void *stream,
+leo_status api_dump_begin(const struct api_dump_name *name, const void *stream,
                           const struct api_dump_tensor *tensors, size_t count,
                           struct api_dump **dump);
 /** After it: waits, keeps the outputs, and writes the file. NULL does nothing. */

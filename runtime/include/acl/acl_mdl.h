@@ -62,6 +62,107 @@ typedef enum aclAippInputFormat {
     ACL_AIPP_RESERVED = 0xFFFF
 } aclAippInputFormat;
 typedef struct aclmdlAIPP aclmdlAIPP;
+/* What is done with an input's pictures: nothing, what was compiled in, or what each run tells;
+ * the last is the input that goes with the settings of a run. */
+typedef enum {
+    ACL_DATA_WITHOUT_AIPP = 0,
+    ACL_DATA_WITH_STATIC_AIPP,
+    ACL_DATA_WITH_DYNAMIC_AIPP,
+    ACL_DYNAMIC_AIPP_NODE,
+} aclmdlInputAippType;
+#define ACL_INVALID_NODE_INDEX 0xFFFFFFFF
+#define ACL_MAX_SHAPE_COUNT    128
+#define ACL_DIM_ENDPOINTS      2
+typedef struct aclmdlIODimsRange {
+    size_t rangeCount;
+    int64_t range[ACL_MAX_DIM_CNT][ACL_DIM_ENDPOINTS];
+} aclmdlIODimsRange;
+typedef struct aclAippDims {
+    aclmdlIODims srcDims;
+    size_t srcSize;
+    aclmdlIODims aippOutdims;
+    size_t aippOutSize;
+} aclAippDims;
+typedef struct aclAippExtendInfo aclAippExtendInfo;
+typedef struct aclAippInfo {
+    aclAippInputFormat inputFormat;
+    int32_t srcImageSizeW, srcImageSizeH;
+    int8_t cropSwitch;
+    int32_t loadStartPosW, loadStartPosH, cropSizeW, cropSizeH;
+    int8_t resizeSwitch;
+    int32_t resizeOutputW, resizeOutputH;
+    int8_t paddingSwitch;
+    int32_t leftPaddingSize, rightPaddingSize, topPaddingSize, bottomPaddingSize;
+    int8_t cscSwitch, rbuvSwapSwitch, axSwapSwitch, singleLineMode;
+    int32_t matrixR0C0, matrixR0C1, matrixR0C2, matrixR1C0, matrixR1C1, matrixR1C2, matrixR2C0,
+        matrixR2C1, matrixR2C2;
+    int32_t outputBias0, outputBias1, outputBias2, inputBias0, inputBias1, inputBias2;
+    int32_t meanChn0, meanChn1, meanChn2, meanChn3;
+    float minChn0, minChn1, minChn2, minChn3, varReciChn0, varReciChn1, varReciChn2, varReciChn3;
+    /* The input as the network has it. */
+    aclFormat srcFormat;
+    aclDataType srcDatatype;
+    size_t srcDimNum;
+    size_t shapeCount; /* of outDims: sizes of the pictures, and what they become */
+    aclAippDims outDims[ACL_MAX_SHAPE_COUNT];
+    aclAippExtendInfo *aippExtend;
+} aclAippInfo;
+/* Settings of a load (aclmdlSetConfigOpt) and of a run (aclmdlSetExecConfigOpt). */
+typedef struct aclmdlConfigHandle aclmdlConfigHandle;
+typedef struct aclmdlExecConfigHandle aclmdlExecConfigHandle;
+#define ACL_MDL_LOAD_FROM_FILE                 1
+#define ACL_MDL_LOAD_FROM_FILE_WITH_MEM        2
+#define ACL_MDL_LOAD_FROM_MEM                  3
+#define ACL_MDL_LOAD_FROM_MEM_WITH_MEM         4
+#define ACL_MDL_LOAD_FROM_FILE_WITH_Q          5
+#define ACL_MDL_LOAD_FROM_MEM_WITH_Q           6
+#define ACL_WORKSPACE_MEM_OPTIMIZE_DEFAULT     0
+#define ACL_WORKSPACE_MEM_OPTIMIZE_INPUTOUTPUT 1
+typedef enum {
+    ACL_MDL_PRIORITY_INT32 = 0,
+    ACL_MDL_LOAD_TYPE_SIZET,
+    ACL_MDL_PATH_PTR,
+    ACL_MDL_MEM_ADDR_PTR,
+    ACL_MDL_MEM_SIZET,
+    ACL_MDL_WEIGHT_ADDR_PTR,
+    ACL_MDL_WEIGHT_SIZET,
+    ACL_MDL_WORKSPACE_ADDR_PTR,
+    ACL_MDL_WORKSPACE_SIZET,
+    ACL_MDL_INPUTQ_NUM_SIZET,
+    ACL_MDL_INPUTQ_ADDR_PTR,
+    ACL_MDL_OUTPUTQ_NUM_SIZET,
+    ACL_MDL_OUTPUTQ_ADDR_PTR,
+    ACL_MDL_WORKSPACE_MEM_OPTIMIZE,
+    ACL_MDL_WEIGHT_PATH_PTR,
+    ACL_MDL_MODEL_DESC_PTR,
+    ACL_MDL_MODEL_DESC_SIZET,
+    ACL_MDL_KERNEL_PTR,
+    ACL_MDL_KERNEL_SIZET,
+    ACL_MDL_KERNEL_ARGS_PTR,
+    ACL_MDL_KERNEL_ARGS_SIZET,
+    ACL_MDL_STATIC_TASK_PTR,
+    ACL_MDL_STATIC_TASK_SIZET,
+    ACL_MDL_DYNAMIC_TASK_PTR,
+    ACL_MDL_DYNAMIC_TASK_SIZET,
+    ACL_MDL_MEM_MALLOC_POLICY_SIZET,
+    ACL_MDL_FIFO_PTR,
+    ACL_MDL_FIFO_SIZET,
+    ACL_MDL_WITHOUT_GRAPH_INT32,
+    ACL_NPU_PERF_MODE,
+    ACL_MDL_RESERVED = 0xFFFF,
+} aclmdlConfigAttr;
+typedef enum {
+    ACL_MDL_STREAM_SYNC_TIMEOUT = 0,
+    ACL_MDL_EVENT_SYNC_TIMEOUT,
+    ACL_MDL_WORK_ADDR_PTR,
+    ACL_MDL_WORK_SIZET,
+    ACL_MDL_MPAIMID_SIZET,
+    ACL_MDL_AICQOS_SIZET,
+    ACL_MDL_AICOST_SIZET,
+    ACL_MDL_MEC_TIMETHR_SIZET,
+    ACL_MDL_EXEC_PRIORITY_INT32,
+    ACL_MDL_NPU_PERF_MODE,
+} aclmdlExecConfigAttr;
 /* Name of the input that goes with settings of pictures. */
 #define ACL_DYNAMIC_AIPP_NAME "ascend_dynamic_aipp_data"
 /* Name of the input that tells the gear. */
@@ -88,16 +189,47 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset
                                            aclmdlDataset *output);
 ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input,
                                                 aclmdlDataset *output, aclrtStream stream);
+/* valueSize: of the attribute's type (4, 8, or a pointer's). Attributes of the vendor's own memory
+ * for parts of a model, and of queues, are refused with 207000. */
+ACL_FUNC_VISIBILITY aclmdlConfigHandle *aclmdlCreateConfigHandle(void);
+ACL_FUNC_VISIBILITY aclError aclmdlDestroyConfigHandle(aclmdlConfigHandle *handle);
+ACL_FUNC_VISIBILITY aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclmdlConfigAttr attr,
+                                                const void *attrValue, size_t valueSize);
+ACL_FUNC_VISIBILITY aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle,
+                                                  uint32_t *modelId);
+ACL_FUNC_VISIBILITY aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle(void);
+ACL_FUNC_VISIBILITY aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfigHandle *handle);
+ACL_FUNC_VISIBILITY aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle,
+                                                    aclmdlExecConfigAttr attr,
+                                                    const void *attrValue, size_t valueSize);
+/* The first waits, as long as ACL_MDL_STREAM_SYNC_TIMEOUT says. */
+ACL_FUNC_VISIBILITY aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset *input,
+                                             aclmdlDataset *output, aclrtStream stream,
+                                             const aclmdlExecConfigHandle *handle);
+ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset *input,
+                                                  aclmdlDataset *output, aclrtStream stream,
+                                                  const aclmdlExecConfigHandle *handle);
 /* A description is empty until aclmdlGetDesc fills it. */
 ACL_FUNC_VISIBILITY aclmdlDesc *aclmdlCreateDesc(void);
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyDesc(aclmdlDesc *modelDesc);
 ACL_FUNC_VISIBILITY aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId);
+ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const char *modelPath);
+ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model,
+                                                  size_t modelSize);
 ACL_FUNC_VISIBILITY size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc);
 ACL_FUNC_VISIBILITY size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc);
 ACL_FUNC_VISIBILITY size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 ACL_FUNC_VISIBILITY size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index,
                                                 aclmdlIODims *dims);
+ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index,
+                                                  aclmdlIODims *dims);
+/* Of each dimension the least and the largest size. */
+ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index,
+                                                     aclmdlIODimsRange *dimsRange);
+/* NULL: no input or output is called so. */
+ACL_FUNC_VISIBILITY const char *aclmdlGetTensorRealName(const aclmdlDesc *modelDesc,
+                                                        const char *name);
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index,
                                                  aclmdlIODims *dims);
 ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index,
@@ -163,6 +295,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPScfParams(aclmdlAIPP *aippParmsSet, in
 ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet,
                                                        int32_t srcImageSizeW,
                                                        int32_t srcImageSizeH);
+/* dynamicAttachedDataIndex: of a dynamic input that of ACL_DYNAMIC_AIPP_NAME, else
+ * ACL_INVALID_NODE_INDEX. */
+ACL_FUNC_VISIBILITY aclError aclmdlGetAippType(uint32_t modelId, size_t index,
+                                               aclmdlInputAippType *type,
+                                               size_t *dynamicAttachedDataIndex);
+/* Settings that are compiled in; 100038 for an input without. */
+ACL_FUNC_VISIBILITY aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index,
+                                                    aclAippInfo *aippInfo);
 ACL_FUNC_VISIBILITY aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset,
                                                 size_t index, const aclmdlAIPP *aippParmsSet);
 ACL_FUNC_VISIBILITY const char *aclmdlGetInputNameByIndex(const aclmdlDesc *modelDesc,

@@ -89,6 +89,7 @@ enum { LEO_ACL_MODEL_DIMS = 8 };
 struct leo_acl_model_io {
     const char *name;
     aclDataType type;
+    aclFormat format;
     size_t dim_count, bytes;
     int64_t dims[LEO_ACL_MODEL_DIMS];
 };
@@ -100,6 +101,13 @@ enum leo_acl_gears {
     LEO_ACL_IMAGES,  /**< height and width */
     LEO_ACL_DIMS,    /**< those that were left open */
     LEO_ACL_GEAR_KINDS
+};
+
+/** An input whose pictures are converted by settings that are compiled in. */
+struct leo_acl_model_aipp {
+    size_t input;   /**< from 0 on */
+    int64_t dim[4]; /**< [n, c, h, w] that they become */
+    const struct leo_aipp *settings;
 };
 
 /** A model that was read. */
@@ -116,11 +124,14 @@ struct leo_acl_model {
     /** Input whose pictures are converted by settings of each run, from 1 on; 0: none. The last
      * input goes with them. */
     size_t aipp_input;
+    const struct leo_acl_model_aipp *aipps; /**< settings that are compiled in */
+    size_t aipp_count;
 };
 
 /** One run of a model. */
 struct leo_acl_model_run {
     aclrtStream stream;
+    uint32_t id; /**< the model's */
     size_t gear; /**< its row; 0 without gears */
     void *work;
     const void *weights;
@@ -177,8 +188,17 @@ struct leo_acl_dumped {
 };
 /** Whether operators' tensors are to be written (aclmdlSetDump). */
 ACL_FUNC_VISIBILITY bool leo_acl_dump_is_on(void);
+/** What a call's file is called. */
+struct leo_acl_dump_name {
+    const char *type;
+    const char *node;   /**< of a model; NULL: an operator by itself */
+    const char *folder; /**< of its model, below the device's; NULL: none */
+};
+/** Whether nodes of a model are to be written: of those, this one (NULL: any). */
+ACL_FUNC_VISIBILITY bool leo_acl_dump_model_is_on(const char *model, const char *node);
 /** Before the operator and after it, or `failed`. 0 or the code to return, error text set. */
-ACL_FUNC_VISIBILITY aclError leo_acl_dump_begin(const char *type, aclrtStream stream,
+ACL_FUNC_VISIBILITY aclError leo_acl_dump_begin(const struct leo_acl_dump_name *name,
+                                                aclrtStream stream,
                                                 const struct leo_acl_dumped *tensors, size_t count,
                                                 void **dump);
 ACL_FUNC_VISIBILITY aclError leo_acl_dump_end(const char *type, void *dump, bool failed);

@@ -210,9 +210,54 @@ static void pageable_copies_are_there(void)
     acl_end_plain();
 }
 
+/* Work memory of a run by itself, and how long it is waited for. */
+static void runs_take_settings(void)
+{
+    static const int32_t short_ms = 20;
+    static const size_t small = BYTES - 1, enough = BYTES;
+    aclrtStream stream;
+    aclrtNotify gate;
+    uint8_t *work;
+    acl_begin_plain();
+    const uint32_t id = load();
+    struct buffer in = make_buffer(9), out = make_buffer(0);
+    aclmdlExecConfigHandle *handle = aclmdlCreateExecConfigHandle();
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtCreateNotify(&gate, 0));
+    OK(aclrtMalloc((void **)&work, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    EXPECT(aclmdlExecuteV2(id, in.set, out.set, stream, NULL), ACL_ERROR_INVALID_PARAM);
+    OK(aclmdlExecuteV2(id, in.set, out.set, stream, handle));
+    CU_ASSERT_EQUAL(value_of(&out), 9);
+    OK(aclmdlSetExecConfigOpt(handle, ACL_MDL_WORK_ADDR_PTR, &work, sizeof(work)));
+    OK(aclmdlSetExecConfigOpt(handle, ACL_MDL_WORK_SIZET, &small, sizeof(small)));
+    EXPECT(aclmdlExecuteV2(id, in.set, out.set, stream, handle), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclmdlSetExecConfigOpt(handle, ACL_MDL_WORK_SIZET, &small, 4), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclmdlSetExecConfigOpt(handle, ACL_MDL_AICQOS_SIZET, &small, sizeof(small)),
+           ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    OK(aclmdlSetExecConfigOpt(handle, ACL_MDL_WORK_SIZET, &enough, sizeof(enough)));
+    OK(aclmdlExecuteAsyncV2(id, in.set, out.set, stream, handle));
+    OK(aclrtSynchronizeStream(stream));
+    struct buffer passed = {.device = work, .set = in.set};
+    CU_ASSERT_EQUAL(value_of(&passed), 9); // by way of this memory
+    OK(aclmdlSetExecConfigOpt(handle, ACL_MDL_STREAM_SYNC_TIMEOUT, &short_ms, sizeof(short_ms)));
+    OK(aclrtWaitAndResetNotify(gate, stream, 0));
+    EXPECT(aclmdlExecuteV2(id, in.set, out.set, stream, handle), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    OK(aclrtRecordNotify(gate, NULL));
+    OK(aclrtSynchronizeStream(stream));
+    OK(aclmdlUnload(id));
+    OK(aclmdlDestroyExecConfigHandle(handle));
+    OK(aclrtFree(work));
+    OK(aclrtDestroyNotify(gate));
+    OK(aclrtDestroyStream(stream));
+    free_buffer(&in);
+    free_buffer(&out);
+    acl_end_plain();
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
+        {"runs_take_settings", runs_take_settings},
         {"runs_follow_each_other", runs_follow_each_other},
         {"unloading_waits", unloading_waits},
         {"runs_can_be_captured", runs_can_be_captured},

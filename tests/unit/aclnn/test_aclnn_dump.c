@@ -361,8 +361,13 @@ static void wrong_configurations_are_refused(void)
     EXPECT(set_dump("\"dump_op_switch\":\"on\",\"dump_data\":\"stats\""),
            ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     GOOD(set_dump("\"dump_scene\":\"lite_exception\""));
+    EXPECT(set_dump("\"dump_list\":{}"), ACL_ERROR_INVALID_DUMP_CONFIG);
+    EXPECT(set_dump("\"dump_list\":[{\"model_name\":7}]"), ACL_ERROR_INVALID_DUMP_CONFIG);
+    EXPECT(set_dump("\"dump_list\":[{\"layer\":[1]}]"), ACL_ERROR_INVALID_DUMP_CONFIG);
+    GOOD(set_dump("\"dump_op_switch\":\"off\",\"dump_list\":[]"));
+    CU_ASSERT_PTR_NULL(acldumpGetPath(DATA_DUMP));
     GOOD(set_dump("\"dump_op_switch\":\"off\",\"dump_list\":[{\"model_name\":\"m\"}]"));
-    CU_ASSERT_PTR_NULL(acldumpGetPath(DATA_DUMP)); // operators outside models are not dumped
+    CU_ASSERT_PTR_NOT_NULL(acldumpGetPath(DATA_DUMP));
     GOOD(aclmdlFinalizeDump());
     EXPECT(aclopStartDumpArgs(ACL_OP_DUMP_OP_AICORE_ARGS, folder),
            ACL_ERROR_RT_FEATURE_NOT_SUPPORT);

@@ -48,7 +48,7 @@ def task_rows(profile, strings):
             if task.is_compute:
                 texts = [";".join(getattr(tensor, what) for tensor in side) for side in (task.inputs, task.outputs)
                          for what in ("layout", "dtype", "dims")]
-                kernels.append((strings(task.name), number, task.blocks, 0, strings(device.core_of(task)), strings(task.type),
+                kernels.append((strings(task.label), number, task.blocks, 0, strings(device.core_of(task)), strings(task.type),
                                 *map(strings, texts), strings("")))
     return tasks, kernels, launches
 

@@ -122,11 +122,15 @@ class Task(Span):
         self.start = 0
 
     def take_tag(self, tag):
-        """The name, and the tensors if an operator of ours made the launch: name|in;in|out"""
-        self.name, _, tensors = tag.partition("|")
-        inputs, _, outputs = tensors.partition("|")
+        """The name, the tensors if an operator of ours made the launch, and its node in a model: name|in;in|out|node"""
+        self.name, inputs, outputs, self.node = (tag.split("|", 3) + [""] * 3)[:4]
         self.inputs = [Tensor(t) for t in inputs.split(";") if t]
         self.outputs = [Tensor(t) for t in outputs.split(";") if t]
+
+    @property
+    def label(self):
+        """What the program knows it by: the node of a model, or the call."""
+        return self.node or self.name
 
     @property
     def is_compute(self):

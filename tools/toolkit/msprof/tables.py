@@ -124,7 +124,7 @@ def op_summary(path, profile):
         waits = waits_of(device.tasks)
         for task in device.operators:
             # The text is "seconds and microseconds": a float would round.
-            rows.append([device.number, 4294967295, task.id, task.stream, task.name, task.type, "dynamic",
+            rows.append([device.number, 4294967295, task.id, task.stream, task.label, task.type, "dynamic",
                          device.core_of(task), us(task.start), us(task.duration), us(waits[task.id]), task.blocks, 0, NOT_MODELLED,
                          *shapes(task.inputs), *shapes(task.outputs), *values(task, device)])
         # No pipes, no shapes.
@@ -149,7 +149,7 @@ def op_statistic(path, profile):
 
 
 def task_time(path, profile):
-    rows = [[device.number, task.name, device.core_of(task), task.stream, task.id, us(task.duration), us(task.start),
+    rows = [[device.number, task.label, device.core_of(task), task.stream, task.id, us(task.duration), us(task.start),
              us(task.end)] for device in profile.devices for task in device.tasks]
     write(path, ["Device_id", "kernel_name", "kernel_type", "stream_id", "task_id", "task_time(us)", "task_start(us)",
                  "task_stop(us)"], rows)

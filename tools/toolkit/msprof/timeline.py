@@ -62,7 +62,7 @@ def host_calls(profile):
 def device_tasks(profile, device):
     pid, host = row_pid(profile, HARDWARE, device.number), row_pid(profile, CANN)
     for task in device.tasks:
-        yield span(task.name, pid, task.stream, task.start, task.duration,
+        yield span(task.label, pid, task.stream, task.start, task.duration,
                    {"Task Type": device.core_of(task), "Physic Stream Id": task.stream, "Task Id": task.id,
                     "Block Num": task.blocks, "Simulated Start(us)": us(task.sim_start)})
         if task.launch is not None:

@@ -11,21 +11,11 @@ extern "C" {
 #endif
 
 typedef struct aclmdlBundleQueryInfo aclmdlBundleQueryInfo;
-typedef struct aclmdlConfigHandle aclmdlConfigHandle;
-typedef struct aclmdlExecConfigHandle aclmdlExecConfigHandle;
 typedef struct aclmdlAttrValue_t aclmdlAttrValue_t;
-typedef struct aclAippInfo aclAippInfo;
-typedef struct aclmdlIODimsRange aclmdlIODimsRange;
 typedef struct aclmdlExeOMDesc aclmdlExeOMDesc;
 typedef struct aclmdlRITaskParams aclmdlRITaskParams;
 typedef void *aclmdlModel;
 typedef void *aclmdlRITask;
-typedef enum {
-    ACL_DATA_WITHOUT_AIPP = 0,
-    ACL_DATA_WITH_STATIC_AIPP,
-    ACL_DATA_WITH_DYNAMIC_AIPP,
-    ACL_DYNAMIC_AIPP_NODE,
-} aclmdlInputAippType;
 typedef enum {
     ACL_MDL_ATTR_PRIORITY_INT32 = 0,
 } aclmdlAttr;
@@ -38,51 +28,6 @@ typedef enum {
     ACL_MODEL_RI_TASK_VALUE_WRITE,
     ACL_MODEL_RI_TASK_VALUE_WAIT,
 } aclmdlRITaskType;
-typedef enum {
-    ACL_MDL_PRIORITY_INT32 = 0,
-    ACL_MDL_LOAD_TYPE_SIZET,
-    ACL_MDL_PATH_PTR,
-    ACL_MDL_MEM_ADDR_PTR,
-    ACL_MDL_MEM_SIZET,
-    ACL_MDL_WEIGHT_ADDR_PTR,
-    ACL_MDL_WEIGHT_SIZET,
-    ACL_MDL_WORKSPACE_ADDR_PTR,
-    ACL_MDL_WORKSPACE_SIZET,
-    ACL_MDL_INPUTQ_NUM_SIZET,
-    ACL_MDL_INPUTQ_ADDR_PTR,
-    ACL_MDL_OUTPUTQ_NUM_SIZET,
-    ACL_MDL_OUTPUTQ_ADDR_PTR,
-    ACL_MDL_WORKSPACE_MEM_OPTIMIZE,
-    ACL_MDL_WEIGHT_PATH_PTR,
-    ACL_MDL_MODEL_DESC_PTR,
-    ACL_MDL_MODEL_DESC_SIZET,
-    ACL_MDL_KERNEL_PTR,
-    ACL_MDL_KERNEL_SIZET,
-    ACL_MDL_KERNEL_ARGS_PTR,
-    ACL_MDL_KERNEL_ARGS_SIZET,
-    ACL_MDL_STATIC_TASK_PTR,
-    ACL_MDL_STATIC_TASK_SIZET,
-    ACL_MDL_DYNAMIC_TASK_PTR,
-    ACL_MDL_DYNAMIC_TASK_SIZET,
-    ACL_MDL_MEM_MALLOC_POLICY_SIZET,
-    ACL_MDL_FIFO_PTR,
-    ACL_MDL_FIFO_SIZET,
-    ACL_MDL_WITHOUT_GRAPH_INT32,
-    ACL_NPU_PERF_MODE,
-    ACL_MDL_RESERVED = 0xFFFF,
-} aclmdlConfigAttr;
-typedef enum {
-    ACL_MDL_STREAM_SYNC_TIMEOUT = 0,
-    ACL_MDL_EVENT_SYNC_TIMEOUT,
-    ACL_MDL_WORK_ADDR_PTR,
-    ACL_MDL_WORK_SIZET,
-    ACL_MDL_MPAIMID_SIZET,
-    ACL_MDL_AICQOS_SIZET,
-    ACL_MDL_AICOST_SIZET,
-    ACL_MDL_MEC_TIMETHR_SIZET,
-    ACL_MDL_EXEC_PRIORITY_INT32,
-    ACL_MDL_NPU_PERF_MODE,
-} aclmdlExecConfigAttr;
 
 ACL_FUNC_VISIBILITY aclmdlBundleQueryInfo* aclmdlBundleCreateQueryInfo(void);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo *queryInfo);
@@ -103,25 +48,11 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromMem(const void *model, siz
 ACL_FUNC_VISIBILITY aclError aclmdlBundleUnload(uint32_t bundleId);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId);
 ACL_FUNC_VISIBILITY aclError aclmdlCreateAndGetOpDesc(uint32_t deviceId, uint32_t streamId, uint32_t taskId, char *opName, size_t opNameLen, aclTensorDesc **inputDesc, size_t *numInputs, aclTensorDesc **outputDesc, size_t *numOutputs);
-ACL_FUNC_VISIBILITY aclmdlConfigHandle* aclmdlCreateConfigHandle(void);
-ACL_FUNC_VISIBILITY aclmdlExecConfigHandle* aclmdlCreateExecConfigHandle(void);
-ACL_FUNC_VISIBILITY aclError aclmdlDestroyConfigHandle(aclmdlConfigHandle *handle);
-ACL_FUNC_VISIBILITY aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfigHandle *handle);
-ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output, aclrtStream stream, const aclmdlExecConfigHandle *handle);
-ACL_FUNC_VISIBILITY aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output, aclrtStream stream, const aclmdlExecConfigHandle *handle);
-ACL_FUNC_VISIBILITY aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *type, size_t *dynamicAttachedDataIndex);
 ACL_FUNC_VISIBILITY aclError aclmdlGetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t *attrValue);
-ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const char *modelPath);
-ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t modelSize);
-ACL_FUNC_VISIBILITY aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo);
-ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index, aclmdlIODimsRange *dimsRange);
-ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 ACL_FUNC_VISIBILITY const char* aclmdlGetOpAttr(aclmdlDesc *modelDesc, const char *opName, const char *attr);
-ACL_FUNC_VISIBILITY const char* aclmdlGetTensorRealName(const aclmdlDesc *modelDesc, const char *name);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId, const uint32_t *inputQ, size_t inputQNum, const uint32_t *outputQ, size_t outputQNum);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithQ(const void *model, size_t modelSize, uint32_t *modelId, const uint32_t *inputQ, size_t inputQNum, const uint32_t *outputQ, size_t outputQNum);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle *handle, uint32_t *modelId);
-ACL_FUNC_VISIBILITY aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelId);
 ACL_FUNC_VISIBILITY aclError aclmdlQueryExeOMDesc(const char *fileName, aclmdlExeOMDesc *mdlPartitionSize);
 ACL_FUNC_VISIBILITY aclError aclmdlRIAbort(aclmdlRI modelRI);
 ACL_FUNC_VISIBILITY aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag);
@@ -143,8 +74,6 @@ ACL_FUNC_VISIBILITY aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITa
 ACL_FUNC_VISIBILITY aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclmdlRIUpdate(aclmdlRI modelRI);
 ACL_FUNC_VISIBILITY aclError aclmdlSetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t *attrValue);
-ACL_FUNC_VISIBILITY aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclmdlConfigAttr attr, const void *attrValue, size_t valueSize);
-ACL_FUNC_VISIBILITY aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfigAttr attr, const void *attrValue, size_t valueSize);
 ACL_FUNC_VISIBILITY aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *weightFileName, void *devPtr, size_t size);
 
 #ifdef __cplusplus
