@@ -24,7 +24,7 @@ ACCEPTED = {"fail_after", "last_error", "the_process", "once", "current", "curre
             "the_comms", "the_places", "gathered", "the_exchanges"}
 # C++ that only the program atc links: tables and messages of protoc are objects that are made when it starts.
 OF_A_TOOL = {"libleo_frontend.a", "libleo_frontend_messages.a"}
-HOOKS = {"acl_hook.h", "cnrt_hook.h"}
+HOOKS = {"acl_hook.h", "cnrt_hook.h", "op_watch.h"}
 
 
 def declared(root, build):
