@@ -52,7 +52,8 @@ def jobs(root, build):
                 yield path, "device C++", name, DEVICE + CXX + [f"-I{root}/isa/device/include/cxx"] + flags + card
             continue
         flags = include_flags(root, build, path)
-        yield path, "C", name, ["gcc"] + C + flags
+        if "C++ only" not in tree.read(root, path):
+            yield path, "C", name, ["gcc"] + C + flags
         if "include" in path.parts:
             yield path, "C++", name, ["g++"] + CXX + flags
 

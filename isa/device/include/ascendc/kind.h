@@ -23,7 +23,8 @@ enum leo_kernel_type {
                      ".popsection" ::"i"(kind))
 #define KERNEL_TASK_TYPE_DEFAULT(kind) LEO_KIND(kind)
 
-/** Of one tiling key: an image has one (-DLEO_TILING_KEY=KEY), others say nothing. */
+/** Of one tiling key: an image has one (-DLEO_TILING_KEY=KEY), others say nothing; keys that a
+ * kernel names here have an image of their own in a custom operator's library. */
 #define KERNEL_TASK_TYPE(key, kind)                                                                \
     do {                                                                                           \
         if constexpr (AscendC::leo_key_is_ours((uint64_t)(key))) {                                 \
@@ -38,6 +39,11 @@ namespace AscendC
 constexpr bool leo_key_is_ours(uint64_t key)
 {
     return key == (uint64_t)(LEO_TILING_KEY);
+}
+#elif defined(LEO_TILING_KEY_BY_LAUNCH)
+constexpr bool leo_key_is_ours(uint64_t)
+{
+    return false;
 }
 #else
 __attribute__((unavailable("compile with -DLEO_TILING_KEY=KEY: an image is of one tiling "

@@ -26,8 +26,12 @@
     decltype(type::member) name;                                                                   \
     AscendC::leo_take_tiling(&name, (address) + __builtin_offsetof(type, member), sizeof(name))
 
-/* Whether the kernel runs with this tiling key. An image has one: -DLEO_TILING_KEY=KEY. */
-#ifdef LEO_TILING_KEY
+/* Whether the kernel runs with this tiling key. An image has one (-DLEO_TILING_KEY=KEY), or the
+ * launch brings it: -DLEO_TILING_KEY_BY_LAUNCH, in a custom operator's library. */
+#ifdef LEO_TILING_KEY_BY_LAUNCH
+#define TILING_KEY_IS(key) (AscendC::leo_tiling_key == (uint64_t)(key))
+#define TILING_KEY_VAR     AscendC::leo_tiling_key
+#elif defined(LEO_TILING_KEY)
 #define TILING_KEY_IS(key) ((uint64_t)(key) == (uint64_t)(LEO_TILING_KEY))
 #else
 #define TILING_KEY_IS(key) AscendC::leo_tiling_key_is((uint64_t)(key))
@@ -51,6 +55,7 @@ LEO_AC_INLINE void leo_take_tiling(void *to, GM_ADDR from, uint32_t bytes)
     }
 }
 
+inline LEO_DEVICE uint64_t leo_tiling_key;   /**< of this launch */
 inline LEO_DEVICE GM_ADDR leo_sys_workspace; /**< of this launch, as the kernel told it */
 
 LEO_AC_INLINE void SetSysWorkspace(GM_ADDR workspace)
