@@ -227,6 +227,25 @@ static leo_status plan_bits(const struct op_call *call, const char *row)
     return op_plan_call(call->plan, row, args, 2);
 }
 
+// Rows with `cast checked`: a number of a kind that the output cannot hold is refused, as PyTorch
+// does.
+static leo_status check_cast(const struct op_pointwise_work *work)
+{
+    const struct op_call *call = work->call;
+    const char *compute = op_row_attr(call->row, "compute");
+    const bool floats =
+                   op_type_is_float(work->common) || (compute && strcmp(compute, "float") == 0),
+               whole = op_type_is_integer(work->common) && !floats;
+    const enum op_type out = work->out.type;
+    if (!op_row_attr(call->row, "cast") || op_type_is_float(out) ||
+        !(floats || (whole && out == OP_TYPE_BOOL))) {
+        return LEO_OK;
+    }
+    return op_call_fail(call, LEO_ERR_DTYPE,
+                        "a result of %s can't be cast to the desired output type %s",
+                        floats ? "floats" : op_type_name(work->common), op_type_name(out));
+}
+
 leo_status op_plan_pointwise(const struct op_call *call)
 {
     const char *bits = op_row_attr(call->row, "as_bits");
@@ -238,8 +257,7 @@ leo_status op_plan_pointwise(const struct op_call *call)
     if (status == LEO_OK && op_pointwise_is_copy(&work) && changes_complex(&work)) {
         return op_complex_plan_copy(call, &work.out, &work.tensors[0]);
     }
-    if (status == LEO_OK && op_row_attr(call->row, "complex") &&
-        op_type_is_complex(call->args[0].tensor->type)) {
+    if (status == LEO_OK && op_row_attr(call->row, "complex") && op_complex_has(call)) {
         return op_plan_complex(call);
     }
     if (status == LEO_OK) {
@@ -250,6 +268,10 @@ leo_status op_plan_pointwise(const struct op_call *call)
         return status;
     }
     op_pointwise_take_numbers(&work);
+    status = check_cast(&work);
+    if (status != LEO_OK) {
+        return status;
+    }
     if (is_zero_fill(&work)) {
         return op_plan_fill(call->plan, work.out.addr, 0, count * op_type_bytes(work.out.type));
     }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic of complex numbers against the host's, and results that an output cannot hold. */
+#include "rig.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 5, COLUMNS = 7 };
+
+static double complex get(const struct rig_tensor *t, int64_t index)
+{
+    float c64[2];
+    double c128[2];
+    switch (t->type) {
+    case OP_TYPE_C64:
+        memcpy(c64, rig_tensor_at(t, index), sizeof(c64));
+        return c64[0] + I * c64[1];
+    case OP_TYPE_C128:
+        memcpy(c128, rig_tensor_at(t, index), sizeof(c128));
+        return c128[0] + I * c128[1];
+    default:
+        return rig_get_d(rig_tensor_at(t, index), t->type);
+    }
+}
+
+// Numbers of many sizes; some parts are 0.
+static struct rig_tensor make(enum op_type type, unsigned rank, const int64_t *dim,
+                              enum rig_layout layout, int64_t seed)
+{
+    struct rig_tensor t = rig_tensor_make(type, rank, dim, layout, (uint64_t)seed);
+    for (int64_t i = 0; i < rig_tensor_count(&t); i++) {
+        const int64_t n = (i * 37 + seed * 11) % 101 - 50;
+        const float c64[] = {(float)n / 8, n % 5 ? (float)(n * n % 23 - 11) / 4 : 0};
+        const double c128[] = {c64[0], c64[1]};
+        if (type == OP_TYPE_C64) {
+            memcpy(rig_tensor_at(&t, i), c64, sizeof(c64));
+        } else if (type == OP_TYPE_C128) {
+            memcpy(rig_tensor_at(&t, i), c128, sizeof(c128));
+        } else {
+            type == OP_TYPE_F64 ? (void)memcpy(rig_tensor_at(&t, i), c128, sizeof(double))
+                                : rig_put_f(rig_tensor_at(&t, i), type, c64[0]);
+        }
+    }
+    rig_tensor_put(&t);
+    return t;
+}
+
+static double complex compute(char op, double complex a, double complex b, double complex alpha)
+{
+    return op == '+' ? a + alpha * b : op == '-' ? a - alpha * b : op == '*' ? a * b : a / b;
+}
+
+static void expect(const struct rig_tensor *out, int64_t index, double complex want, double room)
+{
+    const double complex got = get(out, index);
+    CU_ASSERT(cabs(got - want) <= room * (1 + cabs(want)));
+}
+
+struct call {
+    const char *op;
+    char sign;
+    enum op_type a, b, out;
+    bool wide_alpha, in_place;
+};
+
+static void run(const struct call *c)
+{
+    const int64_t dim[] = {ROWS, COLUMNS}, row[] = {COLUMNS};
+    const double part[] = {0.5, -2}, one[] = {1, 0};
+    struct rig_tensor a = make(c->a, 2, dim, RIG_SLICED, 1), b = make(c->b, 1, row, RIG_DENSE, 2),
+                      out = make(c->out, 2, dim, RIG_PERMUTED, 3);
+    aclScalar *alpha =
+        aclCreateScalar((void *)(uintptr_t)(c->wide_alpha ? part : one), ACL_COMPLEX128);
+    const bool sum = c->sign == '+' || c->sign == '-';
+    union op_test_arg args[4] = {{.tensor = a.acl}, {.tensor = b.acl}};
+    args[2] = sum ? (union op_test_arg){.scalar = alpha} : (union op_test_arg){.tensor = out.acl};
+    args[3] = (union op_test_arg){.tensor = out.acl};
+    double complex before[ROWS * COLUMNS];
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+        before[i] = get(&a, i);
+    }
+    if (c->in_place) { // the twin ends before the output
+        CU_ASSERT_EQUAL(rig_run(rig_row(c->op), args, true), 0);
+        rig_tensor_take(&a);
+    } else {
+        CU_ASSERT_EQUAL(rig_run(rig_row(c->op), args, true), 0);
+        rig_tensor_take(&out);
+    }
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+        const double complex y = get(&b, i % COLUMNS);
+        if (c->sign == '/' && y == 0) {
+            continue;
+        }
+        expect(c->in_place ? &a : &out, i,
+               compute(c->sign, before[i], y, c->wide_alpha ? 0.5 - 2 * I : 1),
+               c->out == OP_TYPE_C128 ? 1e-14 : 1e-6);
+    }
+    CU_ASSERT_EQUAL(aclDestroyScalar(alpha), 0);
+    rig_tensor_free(&a);
+    rig_tensor_free(&b);
+    rig_tensor_free(&out);
+}
+
+static void tensors_of_complex_numbers(void)
+{
+    static const struct call calls[] = {
+        {"Add", '+', OP_TYPE_C64, OP_TYPE_C64, OP_TYPE_C64, false, false},
+        {"Add", '+', OP_TYPE_C64, OP_TYPE_F32, OP_TYPE_C64, true, false},
+        {"Sub", '-', OP_TYPE_F16, OP_TYPE_C64, OP_TYPE_C64, true, false},
+        {"Sub", '-', OP_TYPE_C128, OP_TYPE_C128, OP_TYPE_C128, false, false},
+        {"Mul", '*', OP_TYPE_C64, OP_TYPE_C64, OP_TYPE_C64, false, false},
+        {"Mul", '*', OP_TYPE_F32, OP_TYPE_C64, OP_TYPE_C64, false, false},
+        {"Mul", '*', OP_TYPE_C128, OP_TYPE_F64, OP_TYPE_C128, false, false},
+        {"Div", '/', OP_TYPE_C64, OP_TYPE_C64, OP_TYPE_C64, false, false},
+        {"Div", '/', OP_TYPE_C64, OP_TYPE_F32, OP_TYPE_C64, false, false},
+        {"InplaceMul", '*', OP_TYPE_C64, OP_TYPE_C64, OP_TYPE_C64, false, true},
+        {"InplaceAdd", '+', OP_TYPE_C64, OP_TYPE_C64, OP_TYPE_C64, true, true},
+        {"InplaceDiv", '/', OP_TYPE_C64, OP_TYPE_C64, OP_TYPE_C64, false, true},
+    };
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        run(&calls[i]);
+    }
+}
+
+static void numbers_and_signs(void)
+{
+    const int64_t dim[] = {ROWS, COLUMNS};
+    const double complex factor = 1.5 - 0.25 * I;
+    const double part[] = {creal(factor), cimag(factor)}, one[] = {1, 0};
+    struct rig_tensor a = make(OP_TYPE_C64, 2, dim, RIG_SLICED, 1),
+                      real = make(OP_TYPE_F32, 2, dim, RIG_DENSE, 2),
+                      out = make(OP_TYPE_C64, 2, dim, RIG_PERMUTED, 3);
+    aclScalar *number = aclCreateScalar((void *)(uintptr_t)part, ACL_COMPLEX128),
+              *alpha = aclCreateScalar((void *)(uintptr_t)one, ACL_COMPLEX128);
+    for (int which = 0; which < 5; which++) { // the fourth: a real tensor by a complex number
+        static const char *const ops[] = {"Adds", "Muls", "Divs", "Muls", "Neg"};
+        const struct rig_tensor *x = which == 3 ? &real : &a;
+        const union op_test_arg add[] = {
+            {.tensor = x->acl}, {.scalar = number}, {.scalar = alpha}, {.tensor = out.acl}};
+        const union op_test_arg mul[] = {
+            {.tensor = x->acl}, {.scalar = number}, {.tensor = out.acl}};
+        const union op_test_arg neg[] = {{.tensor = x->acl}, {.tensor = out.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row(ops[which]),
+                                which == 0   ? add
+                                : which == 4 ? neg
+                                             : mul,
+                                true),
+                        0);
+        rig_tensor_take(&out);
+        for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+            const double complex v = get(x, i);
+            expect(&out, i,
+                   which == 0   ? v + factor
+                   : which == 2 ? v / factor
+                   : which == 4 ? -v
+                                : v * factor,
+                   1e-6);
+        }
+    }
+    CU_ASSERT_EQUAL(aclDestroyScalar(number), 0);
+    CU_ASSERT_EQUAL(aclDestroyScalar(alpha), 0);
+    rig_tensor_free(&a);
+    rig_tensor_free(&real);
+    rig_tensor_free(&out);
+}
+
+// A result of a kind that the output cannot hold is refused, and the output stays as it is.
+static void results_must_fit_their_output(void)
+{
+    static const struct {
+        const char *op;
+        enum op_type a, b, out;
+    } calls[] = {{"Mul", OP_TYPE_I64, OP_TYPE_F32, OP_TYPE_I64},
+                 {"Mul", OP_TYPE_F16, OP_TYPE_F16, OP_TYPE_I32},
+                 {"Div", OP_TYPE_I32, OP_TYPE_I32, OP_TYPE_I32},
+                 {"Mul", OP_TYPE_I32, OP_TYPE_I32, OP_TYPE_BOOL},
+                 {"Mul", OP_TYPE_C64, OP_TYPE_C64, OP_TYPE_F32}};
+    const int64_t dim[] = {ROWS};
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct rig_tensor a = rig_tensor_make(calls[i].a, 1, dim, RIG_DENSE, 1),
+                          b = rig_tensor_make(calls[i].b, 1, dim, RIG_DENSE, 2),
+                          out = rig_tensor_make(calls[i].out, 1, dim, RIG_DENSE, 3);
+        const union op_test_arg args[] = {
+            {.tensor = a.acl}, {.tensor = b.acl}, {.tensor = out.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row(calls[i].op), args, false), 161002);
+        CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "can't be cast to"));
+        rig_tensor_free(&a);
+        rig_tensor_free(&b);
+        rig_tensor_free(&out);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct leo_test tests[] = {
+        {"tensors_of_complex_numbers", tensors_of_complex_numbers},
+        {"numbers_and_signs", numbers_and_signs},
+        {"results_must_fit_their_output", results_must_fit_their_output},
+    };
+    rig_open();
+    const int code =
+        leo_test_main("aclnn_complex", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+    rig_close();
+    return code;
+}
