@@ -226,7 +226,8 @@ static bool put_on_device(struct aclop_call *call, unsigned number, struct op_te
     struct leo_rt_device *device;
     call->error = leo_acl_stream_get(call->op->stream, &stream, &device);
     if (!call->error && call->constant_count == ACLOP_CONSTANTS) {
-        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "more than 4 inputs are in host memory");
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                   "too many inputs are in host memory: 16 at most");
     }
     if (call->error) {
         return false;

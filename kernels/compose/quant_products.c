@@ -64,8 +64,20 @@ static leo_status check_shapes(const struct op_call *call, const struct product 
     return LEO_OK;
 }
 
-static leo_status take(const struct op_call *call, struct product *p)
+// Words of 4 bits lie along the dimension without gaps: the last one, unless the matrix is seen
+// turned.
+static void unpack(struct op_chain *chain, struct op_tensor *matrix)
 {
+    if (matrix->type == OP_TYPE_I32 && matrix->rank >= 2) {
+        const unsigned last = matrix->rank - 1;
+        const bool turned = matrix->stride[last] != 1 && matrix->stride[last - 1] == 1;
+        *matrix = op_quant_unpack(chain, matrix, turned ? last - 1 : last);
+    }
+}
+
+static leo_status take(struct op_chain *chain, struct product *p)
+{
+    const struct op_call *call = chain->call;
     const bool v5 = op_call_has(call, "x2Scale");
     *p = (struct product){
         .a = *op_call_tensor(call, "x1"),
@@ -76,6 +88,8 @@ static leo_status take(const struct op_call *call, struct product *p)
         .offset = op_call_given(call, v5 ? "x2Offset" : "offset"),
         .bias = op_call_given(call, "bias"),
     };
+    unpack(chain, &p->a);
+    unpack(chain, &p->b);
     if (op_call_int(call, "transposeX1") && p->a.rank >= 2) {
         p->a = op_view_swap(&p->a, p->a.rank - 2, p->a.rank - 1);
     }
@@ -173,14 +187,14 @@ static void give_scaled(struct op_chain *chain, const struct product *p,
 leo_status op_plan_quant_product(const struct op_call *call)
 {
     struct product p;
-    leo_status status = take(call, &p);
+    struct op_chain chain = op_chain_begin(call);
+    leo_status status = take(&chain, &p);
     if (status == LEO_OK && p.out->type == OP_TYPE_I32 && p.bias && p.bias->type != OP_TYPE_I32) {
         status = op_call_fail(call, LEO_ERR_DTYPE, "out is i32: bias must be i32");
     }
     if (status != LEO_OK || op_tensor_count(p.out) == 0) {
         return status;
     }
-    struct op_chain chain = op_chain_begin(call);
     const struct op_tensor sums =
         op_quant_whole_sum(&chain, p.out, p.a.dim[p.a.rank - 1], product_of, &p);
     if (p.out->type == OP_TYPE_I32) {

@@ -62,10 +62,45 @@ static struct range range_of(struct op_chain *chain, const struct op_tensor *row
 }
 
 static struct op_tensor number_of_rows(struct op_chain *chain, const char *op,
-                                       const struct op_tensor *a, const struct op_tensor *b)
+                                       const struct op_tensor *a, const struct op_tensor *b,
+                                       int64_t most)
 {
     const struct op_tensor out = op_chain_temp_like(chain, OP_TYPE_F32, a);
-    OP_CHAIN_CALL(chain, op, op_value_tensor(a), op_value_tensor(b), op_value_tensor(&out));
+    OP_CHAIN_CALL(chain, op, op_value_tensor(a), op_value_tensor(b), op_value_int(most),
+                  op_value_tensor(&out));
+    return out;
+}
+
+void op_quant_words(struct op_chain *chain, const struct op_tensor *numbers,
+                    const struct op_tensor *out)
+{
+    static const int64_t last[] = {1};
+    static const struct op_ints of_words = {last, 1};
+    const int64_t words = op_tensor_count(numbers) / OP_QUANT_IN_WORD,
+                  dim[] = {words, OP_QUANT_IN_WORD};
+    const struct op_tensor each = op_view_shape(numbers, 2, dim),
+                           sums = op_chain_temp(chain, OP_TYPE_I64, 1, &words),
+                           word = op_chain_temp(chain, OP_TYPE_I32, 1, &words),
+                           shaped = op_view_shape(&word, out->rank, out->dim);
+    OP_CHAIN_CALL(chain, "NibblePlace", op_value_tensor(&each), op_value_tensor(&each));
+    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(&each), op_value_ints(&of_words),
+                  op_value_int(0), op_value_type(OP_TYPE_I64), op_value_tensor(&sums));
+    OP_CHAIN_CALL(chain, "NibbleWord", op_value_tensor(&sums), op_value_tensor(&word));
+    op_chain_copy(chain, out, &shaped);
+}
+
+struct op_tensor op_quant_unpack(struct op_chain *chain, const struct op_tensor *words,
+                                 unsigned along)
+{
+    struct op_tensor like = *words;
+    like.dim[along] *= OP_QUANT_IN_WORD;
+    const struct op_tensor out = op_chain_temp_like(chain, OP_TYPE_I8, &like);
+    for (int64_t i = 0; i < OP_QUANT_IN_WORD; i++) {
+        struct op_tensor some = op_view_slice(&out, along, i, words->dim[along]);
+        some.stride[along] *= OP_QUANT_IN_WORD;
+        OP_CHAIN_CALL(chain, "QuantNibble", op_value_tensor(words),
+                      op_value_int(i * (32 / OP_QUANT_IN_WORD)), op_value_tensor(&some));
+    }
     return out;
 }
 
@@ -73,24 +108,31 @@ void op_quant_dynamic(struct op_chain *chain, const struct op_tensor *rows,
                       const struct op_tensor *out, const struct op_tensor *scale,
                       const struct op_tensor *offset)
 {
+    const bool words = out->type == OP_TYPE_I32;
+    const int64_t most = words ? 7 : 127;
     const struct range range = range_of(chain, rows);
-    const struct op_tensor place = op_chain_place(chain, out),
+    const struct op_tensor place = words ? op_chain_temp_like(chain, OP_TYPE_I64, rows)
+                                         : op_chain_place(chain, out),
                            made = op_view_shape(&place, rows->rank, rows->dim),
                            scales =
                                number_of_rows(chain, offset ? "QuantRangeScale" : "QuantRowScale",
-                                              &range.high, &range.low);
+                                              &range.high, &range.low, most);
     if (offset) {
         const struct op_tensor offsets =
-            number_of_rows(chain, "QuantRangeOffset", &range.high, &scales);
+            number_of_rows(chain, "QuantRangeOffset", &range.high, &scales, most);
         OP_CHAIN_CALL(chain, "QuantRangeValue", op_value_tensor(rows), op_value_tensor(&scales),
-                      op_value_tensor(&offsets), op_value_tensor(&made));
+                      op_value_tensor(&offsets), op_value_int(most), op_value_tensor(&made));
         op_chain_deliver(chain, offset, &offsets);
     } else {
         OP_CHAIN_CALL(chain, "QuantRowValue", op_value_tensor(rows), op_value_tensor(&scales),
-                      op_value_tensor(&made));
+                      op_value_int(most), op_value_tensor(&made));
     }
     op_chain_deliver(chain, scale, &scales);
-    op_chain_deliver(chain, out, &made);
+    if (words) {
+        op_quant_words(chain, &made, out);
+    } else {
+        op_chain_deliver(chain, out, &made);
+    }
 }
 
 void op_quant_dynamic_factor(struct op_chain *chain, const struct op_tensor *rows,
@@ -99,8 +141,9 @@ void op_quant_dynamic_factor(struct op_chain *chain, const struct op_tensor *row
     const struct range range = range_of(chain, rows);
     const struct op_tensor place = op_chain_place(chain, out),
                            made = op_view_shape(&place, rows->rank, rows->dim),
-                           factors =
-                               number_of_rows(chain, "QuantRowFactor", &range.high, &range.low);
+                           factors = op_chain_temp_like(chain, OP_TYPE_F32, &range.high);
+    OP_CHAIN_CALL(chain, "QuantRowFactor", op_value_tensor(&range.high),
+                  op_value_tensor(&range.low), op_value_tensor(&factors));
     OP_CHAIN_CALL(chain, "QuantRowProduct", op_value_tensor(rows), op_value_tensor(&factors),
                   op_value_tensor(&made));
     op_chain_deliver(chain, scale, &factors);
@@ -120,6 +163,19 @@ leo_status op_quant_check_out(const struct op_call *call, const char *name,
                             op_type_name(out->type));
     }
     want.dim[like->rank - 1] = last;
+    return op_call_check_shape(call, name, want.rank, want.dim);
+}
+
+leo_status op_quant_check_out_words(const struct op_call *call, const char *name,
+                                    const struct op_tensor *like)
+{
+    const struct op_tensor *out = op_call_tensor(call, name);
+    const int64_t width = like->dim[like->rank - 1];
+    if (!out || out->type != OP_TYPE_I32 || width % OP_QUANT_IN_WORD != 0) {
+        return op_quant_check_out(call, name, like, width);
+    }
+    struct op_tensor want = *like;
+    want.dim[like->rank - 1] = width / OP_QUANT_IN_WORD;
     return op_call_check_shape(call, name, want.rank, want.dim);
 }
 
@@ -158,7 +214,7 @@ leo_status op_plan_dynamic_quant(const struct op_call *call)
         return op_call_fail(call, LEO_ERR_SHAPE, "x has no dimension: it must have rows");
     }
     const int64_t width = x->dim[x->rank - 1];
-    leo_status status = op_quant_check_out(call, "yOut", x, width);
+    leo_status status = op_quant_check_out_words(call, "yOut", x);
     if (status == LEO_OK) {
         status = op_quant_check_scale(call, "scaleOut", x);
     }

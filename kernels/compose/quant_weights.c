@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 
-enum { NIBBLES = 8, NIBBLE_BITS = 4 };
-
 struct weights {
     const struct op_tensor *x, *weight, *scale, *offset, *quant_scale, *quant_offset, *bias, *out;
     int64_t k, n, group; /* group: rows of the weight that share a scale */
@@ -38,9 +36,9 @@ static leo_status take(const struct op_call *call, struct weights *w)
     const bool packed = weight->type == OP_TYPE_I32, ranks = x->rank == 2 && weight->rank == 2;
     const int64_t asked = op_call_int(call, "antiquantGroupSize");
     // Words run along the rows, or along the columns of a weight that is stored turned.
-    w->along = packed && ranks && weight->dim[0] * NIBBLES == x->dim[1] ? 0 : 1;
-    w->k = ranks ? weight->dim[0] * (packed && w->along == 0 ? NIBBLES : 1) : 0;
-    w->n = ranks ? weight->dim[1] * (packed && w->along == 1 ? NIBBLES : 1) : 0;
+    w->along = packed && ranks && weight->dim[0] * OP_QUANT_IN_WORD == x->dim[1] ? 0 : 1;
+    w->k = ranks ? weight->dim[0] * (packed && w->along == 0 ? OP_QUANT_IN_WORD : 1) : 0;
+    w->n = ranks ? weight->dim[1] * (packed && w->along == 1 ? OP_QUANT_IN_WORD : 1) : 0;
     w->group = asked > 0 ? asked : w->k ? w->k : 1;
     const bool fits = ranks && x->dim[1] == w->k && w->k > 0 && out->rank == 2 &&
                       out->dim[0] == x->dim[0] && out->dim[1] == w->n && w->k % w->group == 0 &&
@@ -64,20 +62,6 @@ static leo_status take(const struct op_call *call, struct weights *w)
     return LEO_OK;
 }
 
-// Words of 8 numbers as i8.
-static struct op_tensor unpack(struct op_chain *chain, const struct weights *w)
-{
-    const int64_t shape[] = {w->k, w->n};
-    const struct op_tensor out = op_chain_temp(chain, OP_TYPE_I8, 2, shape);
-    for (int64_t i = 0; i < NIBBLES; i++) {
-        struct op_tensor some = op_view_slice(&out, w->along, i, w->weight->dim[w->along]);
-        some.stride[w->along] *= NIBBLES;
-        OP_CHAIN_CALL(chain, "QuantNibble", op_value_tensor(w->weight),
-                      op_value_int(i * NIBBLE_BITS), op_value_tensor(&some));
-    }
-    return out;
-}
-
 // A scale as [groups, 1, columns], or one number.
 static struct op_tensor scale_view(struct op_chain *chain, const struct weights *w,
                                    const struct op_tensor *scale)
@@ -90,7 +74,8 @@ static struct op_tensor scale_view(struct op_chain *chain, const struct weights 
 static struct op_tensor floats_of(struct op_chain *chain, const struct weights *w)
 {
     const int64_t groups = w->k / w->group, shape[] = {w->k, w->n}, one = 1;
-    struct op_tensor from = w->weight->type == OP_TYPE_I32 ? unpack(chain, w) : *w->weight;
+    struct op_tensor from =
+        w->weight->type == OP_TYPE_I32 ? op_quant_unpack(chain, w->weight, w->along) : *w->weight;
     const struct op_tensor out = op_chain_temp(chain, w->x->type, 2, shape),
                            to = op_view_shape(&out, 3, (const int64_t[]){groups, w->group, w->n}),
                            scale = scale_view(chain, w, w->scale);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantisation: pointwise steps with a scale and an offset for all, or for each channel. */
-#include "../frame/chain.h"
+#include "../compose/quant_rows.h"
 #include "../frame/dims.h"
 
 #include <inttypes.h>
@@ -115,10 +115,11 @@ static leo_status plan_ascend_quant(const struct op_call *call)
     struct op_tensor scale, zero;
     double low, high;
     int64_t mode;
-    leo_status status = op_call_check_shape(call, "y", x->rank, x->dim);
-    if (status == LEO_OK) {
-        status = range_of(call, out->type, &low, &high);
-    }
+    leo_status status = x->rank ? op_quant_check_out_words(call, "y", x)
+                                : op_call_check_shape(call, "y", x->rank, x->dim);
+    const bool words = out->type == OP_TYPE_I32;
+    low = words ? -8 : INT8_MIN;
+    high = words ? 7 : INT8_MAX;
     if (status == LEO_OK) {
         status = take_mode(call, &mode);
     }
@@ -140,9 +141,13 @@ static leo_status plan_ascend_quant(const struct op_call *call)
                       op_value_tensor(&square));
         scale = square;
     }
+    const struct op_tensor number = words ? op_chain_temp_like(&chain, OP_TYPE_I64, x) : *out;
     OP_CHAIN_CALL(&chain, "QuantMultiply", op_value_tensor(x), op_value_tensor(&scale),
                   op_value_tensor(&zero), op_value_int(mode), op_value_real(low),
-                  op_value_real(high), op_value_tensor(out));
+                  op_value_real(high), op_value_tensor(&number));
+    if (words) {
+        op_quant_words(&chain, &number, out);
+    }
     return chain.status;
 }
 

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { IN_WORD = 8 };
-
 // The largest magnitude of each row of f32: [rows, 1].
 static struct op_tensor largest_of(struct op_chain *chain, const struct op_tensor *rows)
 {
@@ -25,28 +23,17 @@ static struct op_tensor largest_of(struct op_chain *chain, const struct op_tenso
 static void give_nibbles(struct op_chain *chain, const struct op_tensor *rows, double clip,
                          const struct op_tensor *out, const struct op_tensor *scale)
 {
-    static const int64_t last[] = {1};
-    static const struct op_ints of_words = {last, 1};
     const struct op_value ratio = op_value_real(clip);
-    const int64_t words = op_tensor_count(rows) / IN_WORD, dim[] = {words, IN_WORD};
     const struct op_tensor most = largest_of(chain, rows),
                            factor = op_chain_temp_like(chain, OP_TYPE_F32, &most),
                            scales = op_chain_temp_like(chain, OP_TYPE_F32, &most),
                            number = op_chain_temp_like(chain, OP_TYPE_I64, rows),
-                           each = op_view_shape(&number, 2, dim),
-                           sums = op_chain_temp(chain, OP_TYPE_I64, 1, &words),
-                           word = op_chain_temp(chain, OP_TYPE_I32, out->rank, out->dim),
-                           list = op_view_shape(&word, 1, &words),
                            as_told = op_view_shape(&scales, scale->rank, scale->dim);
     OP_CHAIN_CALL(chain, "NibbleScale", op_value_tensor(&most), ratio, op_value_tensor(&scales));
     OP_CHAIN_CALL(chain, "NibbleFactor", op_value_tensor(&most), ratio, op_value_tensor(&factor));
     OP_CHAIN_CALL(chain, "Nibble", op_value_tensor(rows), op_value_tensor(&factor),
                   op_value_tensor(&number));
-    OP_CHAIN_CALL(chain, "NibblePlace", op_value_tensor(&each), op_value_tensor(&each));
-    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(&each), op_value_ints(&of_words),
-                  op_value_int(0), op_value_type(OP_TYPE_I64), op_value_tensor(&sums));
-    OP_CHAIN_CALL(chain, "NibbleWord", op_value_tensor(&sums), op_value_tensor(&list));
-    op_chain_copy(chain, out, &word);
+    op_quant_words(chain, &number, out);
     op_chain_copy(chain, scale, &as_told);
 }
 
@@ -64,10 +51,10 @@ static leo_status check_flat(const struct op_call *call)
             call, LEO_ERR_INVALID_ARG,
             "clipRatio is %g, it must be above 0 and at most 1; dstTypeMax must be 0", clip);
     }
-    const bool fits = x->rank == 3 && x->dim[2] % IN_WORD == 0 && out->type == OP_TYPE_I32 &&
-                      p1->rank == 2 && p1->dim[0] == x->dim[1] && p1->dim[1] == x->dim[1] &&
-                      p2->rank == 2 && p2->dim[0] == x->dim[2] && p2->dim[1] == x->dim[2] &&
-                      p1->type == x->type && p2->type == x->type;
+    const bool fits = x->rank == 3 && x->dim[2] % OP_QUANT_IN_WORD == 0 &&
+                      out->type == OP_TYPE_I32 && p1->rank == 2 && p1->dim[0] == x->dim[1] &&
+                      p1->dim[1] == x->dim[1] && p2->rank == 2 && p2->dim[0] == x->dim[2] &&
+                      p2->dim[1] == x->dim[2] && p1->type == x->type && p2->type == x->type;
     if (!fits) {
         return op_call_fail(call, LEO_ERR_SHAPE,
                             "x %s, kroneckerP1 %s, kroneckerP2 %s of one type and out %s do not "
@@ -75,7 +62,7 @@ static leo_status check_flat(const struct op_call *call)
                             op_tensor_shape_text(x).text, op_tensor_shape_text(p1).text,
                             op_tensor_shape_text(p2).text, op_type_name(out->type));
     }
-    const int64_t dim[] = {x->dim[0], x->dim[1], x->dim[2] / IN_WORD};
+    const int64_t dim[] = {x->dim[0], x->dim[1], x->dim[2] / OP_QUANT_IN_WORD};
     leo_status status = op_call_check_shape(call, "out", 3, dim);
     return status == LEO_OK ? op_call_check_shape(call, "quantScale", 1, dim) : status;
 }
@@ -120,7 +107,8 @@ static leo_status check_rotation(const struct op_call *call)
                             "no alpha, scaleAlg 0, dstTypeMax 0, no trans, rint and the last axis "
                             "are possible");
     }
-    const int64_t k = r->rank == 2 ? r->dim[0] : 0, in_word = y->type == OP_TYPE_I32 ? IN_WORD : 1;
+    const int64_t k = r->rank == 2 ? r->dim[0] : 0,
+                  in_word = y->type == OP_TYPE_I32 ? OP_QUANT_IN_WORD : 1;
     const bool fits = x->rank >= 1 && k > 0 && r->dim[1] == k && x->dim[last] % k == 0 &&
                       r->type == x->type && (y->type == OP_TYPE_I8 || y->type == OP_TYPE_I32) &&
                       x->dim[last] % in_word == 0;

@@ -52,6 +52,15 @@ static void add_host(struct call *call, int count, const int32_t *values)
         aclCreateDataBuffer((void *)(uintptr_t)values, (size_t)count * sizeof(*values));
 }
 
+// A number as torch_npu passes it: in host memory.
+static void add_number(struct call *call, const float *value)
+{
+    const int at = call->count[0]++;
+    call->desc[0][at] = aclCreateTensorDesc(ACL_FLOAT, 0, NULL, ACL_FORMAT_ND);
+    CU_ASSERT_EQUAL(aclSetTensorPlaceMent(call->desc[0][at], ACL_MEMTYPE_HOST), 0);
+    call->buffer[0][at] = aclCreateDataBuffer((void *)(uintptr_t)value, sizeof(*value));
+}
+
 static void add_longs(struct call *call, int count, const int64_t *values)
 {
     const int at = call->count[0]++;
@@ -430,7 +439,7 @@ static void steps_with_momentum(void)
 }
 
 /* Several tiles and cores, and what is left of a line. */
-static void step_of_adam(int64_t count)
+static void step_of_adam(int64_t count, bool on_host)
 {
     const int64_t one[] = {1};
     const float numbers[] = {0.9f, 0.999f, 0.01f, 0.9f, 0.999f, 1e-8f};
@@ -446,7 +455,10 @@ static void step_of_adam(int64_t count)
     add(&call, 0, 1, &count, var);
     add(&call, 0, 1, &count, m);
     add(&call, 0, 1, &count, v);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6 && on_host; i++) {
+        add_number(&call, &numbers[i]);
+    }
+    for (int i = 0; i < 6 && !on_host; i++) {
         add(&call, 0, 1, one, &numbers[i]);
     }
     add(&call, 0, 1, &count, g);
@@ -470,10 +482,11 @@ static void step_of_adam(int64_t count)
 
 static void a_step_of_adam(void)
 {
-    step_of_adam(1);
-    step_of_adam(37);
-    step_of_adam(64);
-    step_of_adam(300005);
+    step_of_adam(1, false);
+    step_of_adam(37, false);
+    step_of_adam(37, true);
+    step_of_adam(64, false);
+    step_of_adam(300005, false);
 }
 
 static void rows_by_their_name(void)
