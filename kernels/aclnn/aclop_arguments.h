@@ -8,7 +8,7 @@
 
 enum {
     ACLOP_ARGS = 32,
-    ACLOP_LIST = 64, /**< most tensors of a list */
+    ACLOP_LIST = 64,      /**< most tensors of a list */
     ACLOP_CONSTANTS = 16, /**< the text of put_on_device says so */
 };
 
