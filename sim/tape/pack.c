@@ -3,6 +3,7 @@
 #include "pack.h"
 
 #include "tape.h"
+#include <errno.h>
 #include <leo/alloc.h>
 #include <leo/replay.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ enum { PART = 4 << 20, LEVEL = 1, WINDOW_LOG = 22 };
 
 struct packer {
     int file;
+    pid_t owner; /* a copy of it in a process that was forked writes nothing */
     ZSTD_CCtx *context;
     size_t room;
     uint8_t *out;      /* `room` bytes */
@@ -24,6 +26,9 @@ static bool write_all(int file, const uint8_t *data, size_t bytes)
 {
     while (bytes) {
         const ssize_t written = write(file, data, bytes);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
         if (written <= 0) {
             return false;
         }
@@ -38,6 +43,9 @@ static ssize_t write_part(void *cookie, const char *data, size_t bytes)
     struct packer *packer = cookie;
     ZSTD_inBuffer in = {data, bytes, 0};
     size_t left;
+    if (getpid() != packer->owner) {
+        return (ssize_t)bytes;
+    }
     do {
         ZSTD_outBuffer out = {packer->out, packer->room, 0};
         left = ZSTD_compressStream2(packer->context, &out, &in, ZSTD_e_end);
@@ -66,6 +74,7 @@ FILE *sim_tape_pack(int file)
         return NULL;
     }
     packer->file = file;
+    packer->owner = getpid();
     packer->context = ZSTD_createCCtx();
     packer->room = ZSTD_CStreamOutSize();
     packer->out = leo_calloc(1, packer->room);

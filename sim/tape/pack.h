@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file of a tape is compressed behind its head (format.h): zstd, in parts that each end, so
- * that what a process left that ended without closing its chip can be read up to its last part.
+ * that what a process left that ended without closing its chip, with exit(), is whole. A file that
+ * ends inside a part is refused.
  */
 #pragma once
 

@@ -224,6 +224,12 @@ class Replay(unittest.TestCase):
         self.assertEqual(told.returncode, 1, told.stdout)
         self.assertIn("wait for ever", told.stderr)
 
+    def test_a_tape_is_compressed(self):
+        """What a core does again and again costs next to nothing."""
+        self.record("ascend910b1", ROWS["ascend910b1"][2])
+        instructions = self.replay()["instructions"]
+        self.assertLess(os.path.getsize(self.path("tape")), 16 * instructions)
+
     def test_what_is_wrong_is_told(self):
         self.record("ascend910a", ROWS["ascend910a"][0])
         other = run("replay", self.path("tape"), "--soc", "ascend910b1")
@@ -240,6 +246,13 @@ class Replay(unittest.TestCase):
             broken = run("replay", self.path("tape"))
             self.assertEqual(broken.returncode, 1, cut)
             self.assertIn("tape", broken.stderr)
+        for wrong, text in ((b"LEOTAPE3" + tape[8:], "another version"), (tape[:-20] + bytes([tape[-20] ^ 1]) + tape[-19:], "damaged"),
+                            (tape + b"x" * 8, "damaged")):
+            with open(self.path("tape"), "wb") as file:
+                file.write(wrong)
+            broken = run("replay", self.path("tape"))
+            self.assertEqual(broken.returncode, 1)
+            self.assertIn(text, broken.stderr)
         alien = run("replay", __file__)
         self.assertEqual(alien.returncode, 1)
         self.assertIn("not a tape", alien.stderr)
