@@ -2,6 +2,7 @@
 #include "chip.h"
 
 #include <stddef.h>
+#include <string.h>
 
 enum { L2_LINE = 128 }; // [A] bytes of a request that goes line by line
 
@@ -15,6 +16,7 @@ static const struct op_chip_limits limits[] = {
         .matmul_band = 8,     // of 32 cores, 4 columns then: the best of 1, 4, 8
         .matmul_share = 16,
         .matmul_read_rate = 32,
+        .ub_bytes = 262144,
     },
     {
         .arch = 2201,
@@ -24,6 +26,7 @@ static const struct op_chip_limits limits[] = {
         .matmul_band = 1,    // 4 is 1 % slower
         .matmul_share = 256, // [A] rows of 352 bytes load slower than those of 512
         .matmul_read_rate = 64,
+        .ub_bytes = 196608,
     },
 };
 
@@ -79,6 +82,27 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
+/* What a product needs at least. Tiles shrink to what is there, down to one fractal of f32 columns
+ * and a few rows; below that there is no tile. */
+static leo_status check_buffers(const struct leo_caps *caps)
+{
+    const struct {
+        const char *name;
+        uint32_t is, least;
+    } rows[] = {{"L1", caps->l1_bytes, 131072},
+                {"L0A", caps->l0a_bytes, 16384},
+                {"L0B", caps->l0b_bytes, 16384},
+                {"L0C", caps->l0c_bytes, 16384}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].is < rows[i].least) {
+            return leo_rt_fail(LEO_ERR_UNSUPPORTED,
+                               "%s: %s has %u bytes; the operators need at least %u",
+                               caps->soc_name, rows[i].name, rows[i].is, rows[i].least);
+        }
+    }
+    return LEO_OK;
+}
+
 // Whole bytes a cycle, at least one: plans divide by it.
 static uint32_t rate(double bytes_per_cycle)
 {
@@ -103,6 +127,29 @@ static void set_rates(struct op_chip *chip, const struct numbers *n)
     chip->l2_read_rate = rate(least(one, share));
     chip->line_rate = rate(least(share, one * least(1, L2_LINE / n->request_bytes)));
     chip->line_total = rate(in_flight(under_way, n->line_ns, ghz));
+}
+
+// Half of L0A and of L0B: the other half is being loaded. Fields of img2col count no further than
+// 127 fractals.
+static void set_cube(struct leo_rt_device *device, struct op_chip *chip)
+{
+    enum { FRACTAL_BYTES = 512, FRACTALS_MAX = 127, SIDE = 16, BLOCKS_MAX = 64 };
+    const uint32_t l0 =
+        chip->caps.l0a_bytes < chip->caps.l0b_bytes ? chip->caps.l0a_bytes : chip->caps.l0b_bytes;
+    const uint32_t fractals = l0 / 2 / FRACTAL_BYTES;
+    chip->l0_half = (fractals < FRACTALS_MAX ? fractals : FRACTALS_MAX) * FRACTAL_BYTES;
+    const uint32_t blocks = chip->caps.l0c_bytes / (256 * SIDE * sizeof(float));
+    chip->l0c_blocks = blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
+    const struct {
+        const char *key;
+        uint32_t *to;
+    } sides[] = {{"cube_m", &chip->cube_m}, {"cube_n", &chip->cube_n}, {"cube_k", &chip->cube_k}};
+    for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+        double size = SIDE; // what a file may leave out
+        *sides[i].to = leo_rt_soc_number(device, "cube", sides[i].key, &size) == LEO_OK
+                           ? (uint32_t)size
+                           : SIDE;
+    }
 }
 
 // Sums are f32. Wide tiles: a row of the result is stored in longer pieces.
@@ -135,14 +182,50 @@ leo_status op_chip_of_device(struct leo_rt_device *device, struct op_chip *chip)
     leo_rt_device_get_caps(device, &chip->caps);
     leo_status status = find_limits(&chip->caps, &chip->limits);
     if (status == LEO_OK) {
+        status = check_buffers(&chip->caps);
+    }
+    if (status == LEO_OK) {
         status = read_numbers(device, &numbers);
     }
     if (status == LEO_OK) {
         set_rates(chip, &numbers);
         chip->widens_bf16 = widens_bf16(device, &chip->caps);
         set_tile(chip);
+        set_cube(device, chip);
     }
     return status;
+}
+
+leo_status op_chip_check_program(const struct op_chip *chip, const char *program)
+{
+    // Those that lay themselves out by the chip's buffer; on the split chip, those of the Cube.
+    static const struct {
+        const char *name;
+        bool is_of_cube;
+    } follow[] = {{"tile", false},
+                  {"tile_fallback", false},
+                  {"lanes", false},
+                  {"pooling_native", false},
+                  {"resample_rows", false},
+                  {"matmul", true},
+                  {"matmul_f32", true},
+                  {"matmul_grouped", true},
+                  {"matmul_grouped_f32", true},
+                  {"convolution_cube", true},
+                  {"convolution_f32", true}};
+    if (chip->caps.ub_bytes >= chip->limits.ub_bytes) {
+        return LEO_OK;
+    }
+    for (size_t i = 0; i < sizeof(follow) / sizeof(follow[0]); i++) {
+        if (strcmp(follow[i].name, program) == 0 &&
+            (!follow[i].is_of_cube || chip->caps.vector_cores)) {
+            return LEO_OK;
+        }
+    }
+    return leo_rt_fail(LEO_ERR_UNSUPPORTED,
+                       "%s has a unified buffer of %u bytes (memory.ub_bytes); the program %s is "
+                       "laid out for %u",
+                       chip->caps.soc_name, chip->caps.ub_bytes, program, chip->limits.ub_bytes);
 }
 
 uint32_t op_chip_line_sharers(const struct op_chip *chip)

@@ -409,7 +409,10 @@ static leo_status launch_weight(const struct op_convolution_lowering *low,
     args.group = (uint16_t)tile->group;
     args.row_chunks = (uint32_t)op_parts(window->out_height, tile->chunk);
     args.chunks = (uint32_t)op_parts(map->dim[0], tile->group) * args.row_chunks;
-    args.k_step = (uint16_t)(OP_L0_FRACTALS / op_most(tile->m / OP_FRACTAL, tile->units));
+    args.k_step =
+        (uint16_t)(op_convolution_l0(&low->room) / op_most(tile->m / OP_FRACTAL, tile->units));
+    args.l0_half = (uint8_t)op_convolution_l0(&low->room);
+    args.l0c_blocks = (uint8_t)low->room.chip->l0c_blocks;
     args.l1_half = (uint32_t)low->room.l1 / 2;
     args.l1_second = (uint32_t)tile->map_bytes;
     args.per_split = (uint32_t)tile->per_split;

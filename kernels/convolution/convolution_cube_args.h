@@ -84,6 +84,8 @@ struct op_convolution_cube_args {
     uint8_t resident; /**< op_convolution, op_convolution_flat: all weights of a block's tiles stay
                          in front of l1_map */
     uint8_t flags;    /**< enum op_convolution_cube_flag */
+    uint8_t l0_half;  /**< fractals of one half of L0A and of L0B */
+    uint8_t l0c_blocks; /**< of 256 rows and 16 columns: what L0C holds */
 };
 
 enum { OP_CONVOLUTION_PHASES = 4 };

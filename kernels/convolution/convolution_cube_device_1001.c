@@ -259,7 +259,7 @@ __global__ __aicore__ void op_convolution_phases(struct op_convolution_phases_ar
 OP_INLINE void run_rows(const struct op_convolution_cube_args *t, conv_run_fn *what)
 {
     if (t->images * t->out_width * t->out_height % 16) {
-        op_clean_l0c(); // the last fractal has rows that are not multiplied
+        op_clean_l0c(t->l0c_blocks); // the last fractal has rows that are not multiplied
     }
     run(t, what);
 }

@@ -169,7 +169,7 @@ static int64_t memory_cycles(const struct flat *f, const struct op_convolution_t
 static int64_t left_loads(const struct flat *f, const struct op_convolution_tiling *tile)
 {
     const int64_t m1 = op_parts(tile->m, OP_FRACTAL),
-                  k_step = OP_L0_FRACTALS / op_most(m1, tile->part);
+                  k_step = op_convolution_l0(f->room) / op_most(m1, tile->part);
     return !f->strides ? op_least(k_step, m1) : f->coupled ? k_step : 1;
 }
 
@@ -188,7 +188,7 @@ static int64_t price(const struct flat *f, const struct op_convolution_tiling *t
                   tiles = op_parts(f->rows, tile->m) * op_parts(f->n1, tile->n1),
                   rounds = op_parts(tiles, f->room->cores), chunks = op_parts(c1, tile->chunk),
                   parts = op_parts(tile->n1, part);
-    const int64_t k_step = OP_L0_FRACTALS / op_most(m1, part),
+    const int64_t k_step = op_convolution_l0(f->room) / op_most(m1, part),
                   steps = chunks * op_parts(tile->chunk, k_step); // of a part
     const int64_t map = column_bytes(f, tile), weights = part * FRACTAL_BYTES,
                   weight_loads = f->turned && !tile->lies ? op_least(part, tile->chunk) : 1,
@@ -308,7 +308,8 @@ bool op_convolution_choose_flat_tiling(const struct op_convolution_room *room,
                            .core_rate = bytes / op_most((bytes - lacks) / chip->core_read_rate +
                                                             lacks / chip->core_miss_rate,
                                                         1)};
-    const int64_t most = op_least(M_MAX, op_round_up(f.rows, OP_FRACTAL));
+    const int64_t most = op_least(op_least(M_MAX, op_convolution_l0(room) * OP_FRACTAL),
+                                  op_round_up(f.rows, OP_FRACTAL));
     int64_t best = INT64_MAX, last = 0;
     for (int64_t columns = 1; columns <= n1; columns++) {
         struct op_convolution_tiling tile = {.group = 1, .n1 = op_parts(n1, columns)};

@@ -160,6 +160,8 @@ static void set_buffers(const struct op_convolution_room *room,
     args->l1_second = (uint32_t)tile->map_bytes;
     args->resident = tile->resident != 0;
     args->l0c_slot = tile->two_sums ? (uint32_t)room->l0c / 2 : 0;
+    args->l0_half = (uint8_t)op_convolution_l0(room);
+    args->l0c_blocks = (uint8_t)room->chip->l0c_blocks;
 }
 
 static void set_tiling(const struct op_convolution_room *room, const struct op_window *w,
@@ -169,7 +171,7 @@ static void set_tiling(const struct op_convolution_room *room, const struct op_w
     set_buffers(room, tile, args);
     args->group = (uint16_t)tile->group;
     args->k_step =
-        (uint16_t)(OP_L0_FRACTALS / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
+        (uint16_t)(op_convolution_l0(room) / op_most(tile->group * tile->m / OP_FRACTAL, tile->n1));
     args->tiles_m = (uint32_t)op_parts(w->out_width * w->out_height, tile->m);
     args->tiles = (uint32_t)op_parts(args->images, tile->group) * args->tiles_m * args->tiles_n;
     set_pieces(room, tile, args);
@@ -182,7 +184,8 @@ static void set_flat_tiling(const struct op_convolution_room *room,
     const int64_t rows = (int64_t)args->images * args->out_width * args->out_height;
     set_buffers(room, tile, args);
     args->part = (uint16_t)tile->part;
-    args->k_step = (uint16_t)(OP_L0_FRACTALS / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
+    args->k_step =
+        (uint16_t)(op_convolution_l0(room) / op_most(op_parts(tile->m, OP_FRACTAL), tile->part));
     args->tiles_m = (uint32_t)op_parts(rows, tile->m);
     args->tiles = args->tiles_m * args->tiles_n;
     set_flat_pieces(room, tile, args);

@@ -177,7 +177,8 @@ static int64_t estimate(const struct problem *p, const struct op_convolution_til
 {
     const int64_t units = p->c1 * p->taps, rounds = op_parts(tiles_of(p, tile), p->room->cores);
     const int64_t m1 = tile->group * tile->m / OP_FRACTAL, fresh = tile->resident ? 1 : rounds;
-    const int64_t steps = op_parts(units, op_most(OP_L0_FRACTALS / op_most(m1, tile->n1), 1));
+    const int64_t steps =
+        op_parts(units, op_most(op_convolution_l0(p->room) / op_most(m1, tile->n1), 1));
     const int64_t multiply = m1 * tile->n1 * units * (p->room->halved ? 2 : 1);
     const int64_t maps = tile->map_bytes / tile->chunk * p->c1 * rounds,
                   weights = tile->n1 * units * FRACTAL_BYTES * fresh;
@@ -224,17 +225,18 @@ bool op_convolution_choose_tiling(const struct op_convolution_room *room, const 
                                   struct op_convolution_tiling *out)
 {
     const struct problem p = problem_of(room, w, images, c1, n1);
-    const int64_t sums = room->l0c / SUM_BYTES;
+    const int64_t sums = room->l0c / SUM_BYTES, l0 = op_convolution_l0(room),
+                  m_most = op_least(room->m_most, l0 * OP_FRACTAL);
     int64_t best = INT64_MAX;
-    for (int64_t columns = op_parts(n1, TILE_N1_MAX); columns <= n1; columns++) {
+    for (int64_t columns = op_parts(n1, op_least(TILE_N1_MAX, l0)); columns <= n1; columns++) {
         const int64_t n1_tile = op_parts(n1, columns);
-        for (int64_t pieces = op_parts(p.positions, room->m_most);
+        for (int64_t pieces = op_parts(p.positions, m_most);
              pieces <= op_most(op_parts(p.positions, TILE_M_LEAST), 1); pieces++) {
             struct op_convolution_tiling tile = {.m = up16(op_parts(p.positions, pieces)),
                                                  .n1 = n1_tile};
             const int64_t room_for = sums / (n1_tile * OP_FRACTAL * tile.m);
             // Small maps go together.
-            tile.group = pieces > 1 ? 1 : op_least(op_most(room->m_most / tile.m, 1), images);
+            tile.group = pieces > 1 ? 1 : op_least(op_most(m_most / tile.m, 1), images);
             tile.group = op_least(tile.group, room_for);
             look_at(&p, tile, room_for, &best, out);
         }
@@ -338,7 +340,7 @@ static int64_t estimate_weight(const struct problem *p,
     const int64_t tiles =
         op_parts(p->n1 * OP_FRACTAL, tile->m) * op_parts(p->c1 * p->taps, tile->units);
     const int64_t splits = op_parts(chunks, tile->per_split), m1 = tile->m / OP_FRACTAL,
-                  k_step = op_most(OP_L0_FRACTALS / op_most(m1, tile->units), 1);
+                  k_step = op_most(op_convolution_l0(p->room) / op_most(m1, tile->units), 1);
     const int64_t one = tile->chunk * p->w->out_width, maps = is_one_map(tile) ? 1 : tile->group,
                   blocks = up16(is_one_map(tile) ? one * tile->group : one) / OP_FRACTAL,
                   steps = op_parts(blocks, k_step), deep = op_least(blocks, k_step);
@@ -438,10 +440,12 @@ bool op_convolution_choose_weight_tiling(const struct op_convolution_room *room,
                                          int64_t n1, struct op_convolution_weight_tiling *out)
 {
     const struct problem p = problem_of(room, w, images, c1, n1);
-    const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL;
+    const int64_t units = c1 * p.taps, sums = room->l0c / SUM_BYTES / OP_FRACTAL / OP_FRACTAL,
+                  l0 = op_convolution_l0(room),
+                  units_most = p.coupled ? WEIGHT_UNITS : WEIGHT_UNITS_MAX;
     int64_t best = INT64_MAX;
-    for (int64_t rows = op_parts(n1, TILE_N1_MAX); rows <= n1; rows *= 2) {
-        for (int64_t columns = op_parts(units, p.coupled ? WEIGHT_UNITS : WEIGHT_UNITS_MAX);
+    for (int64_t rows = op_parts(n1, op_least(TILE_N1_MAX, l0)); rows <= n1; rows *= 2) {
+        for (int64_t columns = op_parts(units, op_least(units_most, l0));
              columns <= op_least(units, 4 * op_parts(units, WEIGHT_UNITS)); columns++) {
             if (columns > 1 && op_parts(units, columns) == op_parts(units, columns - 1)) {
                 continue;

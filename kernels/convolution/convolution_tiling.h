@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 enum {
-    OP_FRACTAL = 16,     /**< channels of a group, positions of a fractal */
-    OP_L0_FRACTALS = 64, /**< [P] of a half of L0A or L0B */
+    OP_FRACTAL = 16,        /**< channels of a group, positions of a fractal */
+    OP_FRACTAL_BYTES = 512, /**< of 16 bits */
 };
 
 /** A convolution in two dimensions as the program sees it. */
@@ -29,6 +29,12 @@ struct op_convolution_room {
     int64_t stay;    /**< most bytes of weights of op_convolution that stay in L1 */
     bool halved;     /**< a product of fractals takes two cycles: of f32 that is not rounded */
 };
+
+/** Fractals that a half of L0A and of L0B holds. */
+static inline int64_t op_convolution_l0(const struct op_convolution_room *room)
+{
+    return room->chip->l0_half / OP_FRACTAL_BYTES;
+}
 
 /** A choice of tiles of op_convolution. */
 struct op_convolution_tiling {

@@ -9,9 +9,9 @@
 
 #include "inline.h"
 
-/** Zero in all 256 x 256 places: one product of zeros. Takes 512 bytes at the front of UB and of
- * L1, and the fronts of L0A and L0B. */
-OP_INLINE void op_clean_l0c(void)
+/** Zero in 256 rows of `blocks` blocks of 16 columns, all that there is: one product of zeros.
+ * Takes 512 bytes at the front of UB and of L1, and the fronts of L0A and L0B. */
+OP_INLINE void op_clean_l0c(uint32_t blocks)
 {
     enum { FRACTALS = 16, ROWS = 16 * FRACTALS };
     set_mask_norm();
@@ -21,8 +21,9 @@ OP_INLINE void op_clean_l0c(void)
     copy_ubuf_to_cbuf((__cbuf__ void *)0, (__ubuf__ void *)0, 0, 1, 16, 0, 0);
     pipe_barrier(PIPE_ALL);
     load_cbuf_to_ca((__ca__ half *)0, (__cbuf__ half *)0, 0, FRACTALS, 0, 0, 0, false, inc);
-    load_cbuf_to_cb((__cb__ half *)0, (__cbuf__ half *)0, 0, FRACTALS, 0, 0, 0, false, inc);
+    load_cbuf_to_cb((__cb__ half *)0, (__cbuf__ half *)0, 0, blocks, 0, 0, 0, false, inc);
     pipe_barrier(PIPE_ALL);
-    mad((__cc__ float *)0, (__ca__ half *)0, (__cb__ half *)0, op_mad(ROWS, 16, ROWS, false, true));
+    mad((__cc__ float *)0, (__ca__ half *)0, (__cb__ half *)0,
+        op_mad(ROWS, 16, blocks * 16, false, true));
     pipe_barrier(PIPE_ALL);
 }

@@ -202,7 +202,10 @@ leo_status op_plan_launch(struct op_plan *plan, const char *program, const char 
     if (blocks == 0) {
         return LEO_OK; // nothing to do, as for an empty tensor
     }
-    leo_status status = op_engine_kernel(plan->engine, program, kernel, &step.kernel);
+    leo_status status = op_chip_check_program(op_plan_numbers(plan), program);
+    if (status == LEO_OK) {
+        status = op_engine_kernel(plan->engine, program, kernel, &step.kernel);
+    }
     op_explain_line(plan, "kernel %s of %s, %" PRIu32 " blocks", kernel, program, blocks);
     return status == LEO_OK ? add_step(plan, &step, args, bytes) : status;
 }

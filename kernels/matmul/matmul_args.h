@@ -27,9 +27,11 @@ struct op_matmul_args {
     uint32_t k_chunk;            /**< multiple of k_step: what one half of L1 holds */
     uint32_t k_step;             /**< multiple of 16: what one half of L0A and of L0B holds */
     uint32_t flags;              /**< enum op_matmul_flag */
-    uint32_t band;               /**< rows of tiles that are worked on together, at least 1 */
+    uint16_t band;               /**< rows of tiles that are worked on together, at least 1 */
+    uint16_t l0c_blocks;         /**< of 256 rows and 16 columns: what L0C holds */
     uint32_t l1_half;            /**< bytes of one half of L1 */
-    uint32_t pieces_a, pieces_b; /**< in how many a chunk of either is loaded, where the loads of
+    uint32_t l0_half;            /**< of one half of L0A and of L0B */
+    uint16_t pieces_a, pieces_b; /**< in how many a chunk of either is loaded, where the loads of
                                     the chip leave the choice; at least 1 */
     uint32_t a_pitch, b_pitch, out_pitch;     /**< elements from row to row */
     uint32_t batch_dim[OP_MATMUL_BATCH_DIMS]; /**< at least 1 each */

@@ -239,7 +239,7 @@ __global__ __aicore__ void op_matmul(struct op_matmul_args args)
 {
     const struct op_matmul_args t = args;
     if ((t.flags & OP_MATMUL_OUT_F16) && (t.m % 16 || t.n % 16)) {
-        op_clean_l0c();
+        op_clean_l0c(t.l0c_blocks);
         // Nor what UB has behind the last bias: both slots.
         vector_dup(op_ub_f32(UB_BIAS), 0.0f, 8, 1, 1, 8, 8);
         pipe_barrier(PIPE_ALL);

@@ -4,17 +4,17 @@
 /* What the choice of tiles reckons with; marked as the numbers of the SoC files. Only time
  * depends on it. */
 enum {
-    CUBE = 16 * 16 * 16,      /* multiply-adds a cycle: [P] both architectures */
     TILE_CYCLES = 1000,       /* what a tile costs beside its work, first loads and last stores:
                                  [A] a few latencies of global memory */
     STORE_BYTES_A_CYCLE = 64, /* [P] 910A, UB to L2; [A] for 910B1, whose path stores 70 to 112 */
-    L0_HALF = 32768,          /* [P] half of 64 KiB: the other half is being loaded */
     K_STEP_MAX = 512,         /* [A] deeper steps only add to what the first one waits for */
     PIECES_MAX = 8,           /* [A] of a chunk: more only wait for each other's begin */
     PIECED_CHUNKS = 64, /* [A] chunks of a core: with more the cores drift apart by themselves, and
                            pieces cost what they save (43 of 2048^3 gain 6 %, 341 of 4096^3 lose
                            9 %) */
-    LINE = 128,         /* [P] bytes of a line of the L2 */
+    FRACTAL = 16,
+    BIAS_BYTES = 1024, /* of a row of a tile of the result, behind a half of L1 */
+    LINE = 128,        /* [P] bytes of a line of the L2 */
     PART_OF_LINE = 32, /* [A] of equals, tiles of whole lines: what is moved is more, 96 on average,
                           but with that tiles get so large that cores idle (896^3 on the 910A
                           takes 41 % longer) */
@@ -40,6 +40,12 @@ static uint64_t parts(uint64_t count, uint64_t size)
     return (count + size - 1) / size;
 }
 
+/* Steps of the Cube along one side; it works on fractals of 16. */
+static uint64_t steps(uint32_t count, uint32_t size)
+{
+    return parts(up16(count), size);
+}
+
 /* What a row of a tile costs in bytes: memory moves whole lines, and where a request may have
  * several of them, but rows do not begin and end with it, each is a request. */
 static uint64_t row_bytes(const struct op_chip *chip, uint64_t bytes, uint64_t pitch)
@@ -59,6 +65,7 @@ struct choice {
     const struct op_chip *chip;
     uint32_t cores, spread, unit;
     struct op_matmul_args *args;
+    uint32_t n_most; /**< columns of a tile */
     uint64_t cycles;
 };
 
@@ -79,7 +86,8 @@ static uint64_t estimate(const struct choice *choice, uint32_t tile_m, uint32_t 
                            parts(args->m, tile_m) * parts(args->n, tile_n);
     const uint64_t rounds = parts(tiles, cores), busiest = tiles - (rounds - 1) * cores,
                    k = up16(args->k);
-    const uint64_t multiply = tile_m * (uint64_t)tile_n * k / CUBE;
+    const uint64_t multiply = steps(tile_m, chip->cube_m) * steps(tile_n, chip->cube_n) *
+                              steps(args->k, chip->cube_k * 2 / unit);
     const bool by_k_a = !(args->flags & OP_MATMUL_TRANSPOSE_A),
                by_k_b = args->flags & OP_MATMUL_TRANSPOSE_B; // else its rows are the tile's
     const uint64_t a = by_k_a ? tile_m * unit
@@ -124,7 +132,7 @@ static void look_at_shares(struct choice *choice, uint32_t m)
         const uint64_t share = columns ? parts(choice->args->n, columns) : 0;
         const uint32_t n = (uint32_t)parts(share, choice->chip->limits.matmul_share) *
                            choice->chip->limits.matmul_share;
-        if (n > 0 && n <= choice->chip->tile_n) {
+        if (n > 0 && n <= choice->n_most) {
             look_at(choice, m, n);
         }
     }
@@ -143,30 +151,38 @@ static void set_pieces(uint32_t cores, struct op_matmul_args *args)
         args->pieces_a = args->pieces_b = 1;
         return;
     }
-    args->pieces_a = least((uint32_t)wide, PIECES_MAX);
-    args->pieces_b = least((uint32_t)(high < rows ? high : rows), PIECES_MAX);
+    args->pieces_a = (uint16_t)least((uint32_t)wide, PIECES_MAX);
+    args->pieces_b = (uint16_t)least((uint32_t)(high < rows ? high : rows), PIECES_MAX);
 }
 
 uint32_t op_matmul_tiling(const struct op_plan *plan, uint32_t unit, struct op_matmul_args *args)
 {
     const struct op_chip *chip = op_plan_numbers(plan);
     const uint32_t cores = op_plan_cube_cores(plan);
-    struct choice choice = {chip, cores, op_plan_block_spread(plan), unit, args, UINT64_MAX};
-    for (uint32_t m = least(up16(args->m), chip->tile_m); m > 0; m = smaller(m)) {
-        for (uint32_t n = least(up16(args->n), chip->tile_n); n > 0; n = smaller(n)) {
+    const uint32_t side = chip->l0_half / unit / FRACTAL / FRACTAL * FRACTAL;
+    struct choice choice = {
+        chip, cores, op_plan_block_spread(plan), unit, args, least(chip->tile_n, side), UINT64_MAX};
+    for (uint32_t m = least(least(up16(args->m), chip->tile_m), side); m > 0; m = smaller(m)) {
+        for (uint32_t n = least(up16(args->n), choice.n_most); n > 0; n = smaller(n)) {
             look_at(&choice, m, n);
         }
         look_at_shares(&choice, m);
     }
     const uint32_t widest = args->tile_m > args->tile_n ? args->tile_m : args->tile_n;
     const uint32_t k = up16(args->k);
-    args->k_step = least(least(L0_HALF / unit / widest / 16 * 16, K_STEP_MAX), k);
+    const uint32_t fits = (chip->caps.l1_bytes / 2 - BIAS_BYTES) / unit /
+                          (args->tile_m + args->tile_n) / FRACTAL * FRACTAL;
+    args->l0_half = chip->l0_half;
+    args->l0c_blocks = (uint16_t)chip->l0c_blocks;
+    args->k_step =
+        least(least(least(chip->l0_half / unit / widest / FRACTAL * FRACTAL, K_STEP_MAX), fits), k);
     // Small tiles are deeper: as many bytes on their way as of the largest one.
     const uint32_t deep = chip->limits.matmul_k_chunk * (chip->tile_m + chip->tile_n) /
                           (args->tile_m + args->tile_n) * 2 / unit;
-    args->k_chunk = least(least(deep, chip->limits.matmul_k_max), k) / args->k_step * args->k_step;
+    args->k_chunk =
+        least(least(least(deep, chip->limits.matmul_k_max), fits), k) / args->k_step * args->k_step;
     args->k_chunk = args->k_chunk < args->k_step ? args->k_step : args->k_chunk;
-    args->band = chip->limits.matmul_band;
+    args->band = (uint16_t)chip->limits.matmul_band;
     set_pieces(cores, args);
     args->l1_half = (args->tile_m + args->tile_n) * args->k_chunk * unit;
     return (uint32_t)(parts(args->m, args->tile_m) * parts(args->n, args->tile_n)) *
