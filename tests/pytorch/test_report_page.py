@@ -47,7 +47,8 @@ class Page(unittest.TestCase):
         sweep = self.device["sweep"]
         self.assertFalse(sweep["full"])
         self.assertEqual(len(sweep["points"]), len({tuple(point[0]) for point in sweep["points"]}))
-        us, kernels, by_name = self.price()
+        us, kernels, by_name, mark = self.price()
+        self.assertEqual([mark, self.price(hbm=0.5)[3], self.price(clock=2)[3]], ["exact", "exact", "estimate: soc.clock_khz"])
         self.assertAlmostEqual(sum(by_name), kernels, delta=0.01 * kernels)
         # The same kernels as in the profile, and profiling has no price.
         self.assertAlmostEqual(kernels, self.device["busy"], delta=0.02 * kernels)

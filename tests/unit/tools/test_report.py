@@ -38,6 +38,12 @@ class Report(test_msprof.Profiled):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"kernels +1\.501 +1\.501 us +\+0\.0 %")
         self.assertRegex(done.stdout, r"Matmul +\S+ +1 +1 .*\+0\.000")
+        self.assertIn("chips: not compared", done.stdout)
+        for folder, rate in ((self.folder, 935), (other, 1870)):
+            (folder / "device_0" / "data" / "soc.ini").write_text(f"[gm]\nhbm_read_gb_per_s = {rate} ; [F]\nl2_gb_per_s = 5 ; [A]\n")
+        done = subprocess.run([sys.executable, "-B", REPORT.with_name("diff.py"), self.folder, other], capture_output=True, text=True,
+                              check=False)
+        self.assertRegex(done.stdout, r"numbers differ\n +gm\.hbm_read_gb_per_s +935 +1870\n  from")
         missing = subprocess.run([sys.executable, "-B", REPORT.with_name("diff.py"), self.folder, "/nowhere"], capture_output=True,
                                  text=True, check=False)
         self.assertEqual(missing.returncode, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 MARKS = {"P": "published", "M": "measured by others", "W": "third parties", "F": "fitted", "A": "assumed"}
 # Numbers a time seldom depends on are left out of the table.
-SECTIONS = ("soc", "memory", "scheduler", "copy", "scalar", "sync", "queue", "gm", "cube", "vector", "energy")
+SECTIONS = ("soc", "memory", "scheduler", "copy", "scalar", "sync", "queue", "gm", "cube", "vector", "energy", "area")
 
 
 def numbers(text):
@@ -22,6 +22,13 @@ def numbers(text):
             marks = "".join(re.findall(r"\[([A-Z])\]", remark)) or marks
             out.append((section, key, value, marks, remark))
     return out
+
+
+def differences(old, new):
+    """(key, value in one, in the other) of each number in which two chips' files differ; "-": the file leaves it out."""
+    left, right = ({f"{section}.{key}": value for section, key, value, _, _ in numbers(text)} for text in (old, new))
+    return [(key, left.get(key, "-"), right.get(key, "-")) for key in {**left, **right}
+            if key != "soc.base" and left.get(key) != right.get(key)]
 
 
 def provenance(text):
@@ -67,6 +74,28 @@ def energy(tasks, idle_ns, text, operations):
     if "idle_w" in per:
         rows.append({"unit": "all the time", "work": idle_ns, "of": "ns", "pj": per["idle_w"] * 1e3, "joule": idle_ns * 1e-9 * per["idle_w"]})
     return rows
+
+
+def area(values):
+    """mm2 by part, from the numbers of a chip (section.key: text); None: the chip's file has no [area]."""
+    if not any(key.startswith("area.") for key in values):
+        return None
+
+    def of(key, default=0.0):
+        return float(values.get(key, default) or default)
+
+    cubes, vectors = of("soc.cube_cores"), of("soc.vector_cores")
+    cores, lanes = cubes + vectors, 128 * of("vector.ub_repeats", 1)
+    mb = 1 << 20
+    of_cube = sum(of(f"memory.{name}_bytes") for name in ("l1", "l0a", "l0b", "l0c", "bt", "fb")) * cubes / mb
+    of_vector = of("memory.ub_bytes") * (vectors or cubes) / mb
+    macs = of("cube.cube_m", 16) * of("cube.cube_n", 16) * of("cube.cube_k", 16)
+    sram = of("area.sram_mm2_per_mb")
+    return {"Cube units": cubes * macs * of("area.cube_um2_per_mac") * 1e-6,
+            "vector units": (vectors or cubes) * lanes * of("area.vector_um2_per_lane") * 1e-6,
+            "buffers of cores": (of_cube + of_vector) * sram, "rest of cores": cores * of("area.core_mm2"),
+            "L2": of("memory.l2_bytes") / mb * sram, "HBM interface": of("gm.hbm_read_gb_per_s") * of("area.hbm_mm2_per_gb_per_s"),
+            "other": of("area.other_mm2")}
 
 
 def rates(tasks, first, last, bins=160):

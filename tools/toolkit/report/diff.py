@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""leo diff: two profiled runs beside each other: time by operator, what the units and the memory did."""
+"""leo diff: two profiled runs beside each other: the numbers of their chips, time by operator, what the units and the memory did."""
 
-from report import PIPES, Profile, find
+from report import PIPES, Profile, chip_file, find
 
+import chip_notes
 import command
 
 
@@ -38,9 +39,26 @@ def total(rows, key):
     return sum(row[key] for row in rows.values())
 
 
+def chips_of(profile):
+    """Texts of the chips that ran, each once; empty if the profile has none."""
+    return list(dict.fromkeys(text for text in (chip_file(device)[0] for device in profile.devices) if text))
+
+
+def print_chips(old, new):
+    left, right = chips_of(old), chips_of(new)
+    if len(left) != 1 or len(right) != 1:
+        print("  chips: not compared, since " + ("a profile holds no chip's file" if not left or not right else "a run has several"))
+        return
+    rows = chip_notes.differences(left[0], right[0])
+    print("  chips: " + ("the same numbers" if not rows else "these numbers differ"))
+    for key, a, b in rows:
+        print(f"    {key:22} {a:>14} {b:>14}")
+
+
 def print_runs(old, new, limit):
     left, right = rows_of(old), rows_of(new)
     print(f"A {old.folder}\nB {new.folder}")
+    print_chips(old, new)
     for name, a, b, unit in (("from first task to last", span_us(old), span_us(new), "us"),
                              ("kernels", total(left, "us"), total(right, "us"), "us"),
                              ("launches", total(left, "count"), total(right, "count"), ""),

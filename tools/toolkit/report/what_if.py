@@ -41,7 +41,8 @@ def settings(ini, factors):
 
 
 def price(leo, tape, soc, ini, factors):
-    """Time from the first task to the last, of all kernels, and of each operator, in us; None: this chip is impossible."""
+    """Time from the first task to the last, of all kernels, and of each operator, in us, and whether a run there would take it;
+    None: this chip is impossible."""
     done = subprocess.run([leo, "replay", str(tape), "--json", *(["--soc", soc] if soc else []), *settings(ini, factors)],
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -51,7 +52,7 @@ def price(leo, tape, soc, ini, factors):
     for task in data["task"]:
         if task["blocks"]:
             by_name[task["name"]] = by_name.get(task["name"], 0.0) + task["us"]
-    return {"us": data["us"], "kernels": sum(by_name.values()), "by_name": by_name}
+    return {"us": data["us"], "kernels": sum(by_name.values()), "by_name": by_name, "mark": data["mark"], "by": data["estimated_by"]}
 
 
 def points(leo, tape, soc, ini, seconds):
@@ -69,7 +70,8 @@ def points(leo, tape, soc, ini, seconds):
     with ThreadPoolExecutor(workers) as pool:
         priced = list(pool.map(lambda point: base if all(f == 1 for f in point) else price(leo, tape, soc, ini, point), wanted))
     return {"axes": {name: factors for name, (factors, _) in AXES.items()}, "full": full, "names": names,
-            "points": [[list(point), round(p["us"], 3), round(p["kernels"], 3), [round(p["by_name"].get(n, 0), 3) for n in names]]
+            "points": [[list(point), round(p["us"], 3), round(p["kernels"], 3), [round(p["by_name"].get(n, 0), 3) for n in names],
+                        f"{p['mark']}: {p['by']}" if p["by"] else p["mark"]]
                        for point, p in zip(wanted, priced) if p]}
 
 
