@@ -39,6 +39,14 @@ void leo_drv_name_tag(struct leo_drv_device *device, uint32_t tag, const char *n
     }
 }
 
+void leo_drv_note_link(struct leo_drv_device *device, const struct leo_link_note *note)
+{
+    struct leo_transport *transport = device->mmio.transport;
+    if (transport->ops->note_link) {
+        transport->ops->note_link(transport, note);
+    }
+}
+
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr)
 {

@@ -111,6 +111,11 @@ static void sim_name_tag(struct leo_transport *transport, uint32_t tag, const ch
     leo_sim_name_tag(sim_of(transport)->chip, tag, name);
 }
 
+static void sim_note_link(struct leo_transport *transport, const struct leo_link_note *note)
+{
+    leo_sim_note_link(sim_of(transport)->chip, note);
+}
+
 static leo_status sim_irq_wait(struct leo_transport *transport, uint64_t timeout_ns)
 {
     return leo_sim_chip_run(sim_of(transport)->chip, timeout_ns);
@@ -151,6 +156,7 @@ static const struct leo_transport_ops sim_transport_ops = {
     .window = sim_window,
     .adopt = sim_adopt,
     .name_tag = sim_name_tag,
+    .note_link = sim_note_link,
     .lead = sim_run_ahead,
     .image_polls = sim_image_polls,
     .watch = sim_watch,

@@ -305,22 +305,29 @@ static int set_insn(struct parser *parser, const char *name, const char *value)
     return 1;
 }
 
-/* What a file may say of energy, for reports: numbers without an effect on times. */
-static const char *const energy_keys[] = {"cube_pj_per_op", "vector_pj_per_op", "l2_pj_per_byte",
-                                          "hbm_pj_per_byte", "idle_w"};
+/* What a file may say for reports: numbers without an effect on times. */
+static const struct told_key {
+    const char *section, *name;
+} told_keys[] = {{"energy", "cube_pj_per_op"}, {"energy", "vector_pj_per_op"},
+                 {"energy", "l2_pj_per_byte"}, {"energy", "hbm_pj_per_byte"},
+                 {"energy", "idle_w"},         {"area", "sram_mm2_per_mb"},
+                 {"area", "cube_um2_per_mac"}, {"area", "vector_um2_per_lane"},
+                 {"area", "core_mm2"},         {"area", "hbm_mm2_per_gb_per_s"},
+                 {"area", "other_mm2"}};
 
-static int check_energy(struct parser *parser, const char *name, const char *value)
+static int check_told(struct parser *parser, const char *section, const char *name,
+                      const char *value)
 {
-    enum { MOST = 1000000 }; // picojoule or watt: far beyond all that is built
+    enum { MOST = 1000000 }; // of any of their units: far beyond all that is built
     double number;
-    for (size_t i = 0; i < sizeof(energy_keys) / sizeof(energy_keys[0]); i++) {
-        if (strcmp(energy_keys[i], name) == 0) {
+    for (size_t i = 0; i < sizeof(told_keys) / sizeof(told_keys[0]); i++) {
+        if (strcmp(told_keys[i].section, section) == 0 && strcmp(told_keys[i].name, name) == 0) {
             return read_number(parser, &value, &number) && !*value && number >= 0 && number <= MOST
                        ? 1
-                       : fail(parser, "[energy] %s must be a number from 0 to %d", name, MOST);
+                       : fail(parser, "[%s] %s must be a number from 0 to %d", section, name, MOST);
         }
     }
-    return fail(parser, "unknown key '%s' in section [energy]", name);
+    return fail(parser, "unknown key '%s' in section [%s]", name, section);
 }
 
 /* What a file may say of the card around the chip, in whole numbers: for programs that ask. It has
@@ -360,8 +367,8 @@ static int check_told_as(struct parser *parser, const char *value)
 static int handle(void *user, const char *section, const char *name, const char *value)
 {
     struct parser *parser = user;
-    if (strcmp(section, "energy") == 0) {
-        return check_energy(parser, name, value);
+    if (strcmp(section, "energy") == 0 || strcmp(section, "area") == 0) {
+        return check_told(parser, section, name, value);
     }
     if (strcmp(section, "card") == 0) {
         return check_card(parser, name, value);

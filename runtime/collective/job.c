@@ -76,6 +76,32 @@ static void keep_error(struct comm_job *job, leo_status status, const char *text
     }
 }
 
+_Static_assert((int)COLL_ALL_REDUCE == LEO_LINK_ALL_REDUCE &&
+                   (int)COLL_POINT_TO_POINT == LEO_LINK_POINT_TO_POINT,
+               "one order of kinds");
+
+// For a record of the device's, which can then be priced with other ranks.
+static void note_link(const struct comm_job *job, const struct leo_rt_profile_link *link,
+                      struct leo_rt_host_result *result)
+{
+    struct leo_link_note *note = &result->link;
+    *note = (struct leo_link_note){.kind = (uint32_t)job->op.kind,
+                                   .rank = link->rank,
+                                   .ranks = link->ranks,
+                                   .bytes = link->bytes,
+                                   .begin_ns = link->begin_ns,
+                                   .ready_ns = link->ready_ns,
+                                   .end_ns = link->end_ns};
+    snprintf(note->name, sizeof(note->name), "%s", link->name);
+    snprintf(note->group, sizeof(note->group), "%s", link->group);
+    note->peers = job->op.kind == COLL_POINT_TO_POINT ? job->op.message_count : 0;
+    for (unsigned i = 0; i < note->peers && i < LEO_LINK_PEERS_MAX; i++) {
+        const struct coll_message *message = &job->op.messages[i];
+        note->peer[i] = (struct leo_link_peer){message->peer, message->is_send};
+    }
+    result->has_link = true;
+}
+
 static void run_op(struct comm_job *job, uint64_t start_ns, struct leo_rt_host_result *result)
 {
     struct comm *comm = job->comm;
@@ -105,6 +131,7 @@ static void run_op(struct comm_job *job, uint64_t start_ns, struct leo_rt_host_r
                                              .ready_ns = times.last_arrival_ns,
                                              .end_ns = result->end_ns};
     leo_rt_profile_link(comm->device, &link);
+    note_link(job, &link, result);
 }
 
 // On the worker's thread, when the stream has reached the operation.

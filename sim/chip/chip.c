@@ -256,6 +256,13 @@ void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name)
     }
 }
 
+void leo_sim_note_link(struct leo_sim_chip *chip, const struct leo_link_note *note)
+{
+    if (chip->tape) {
+        sim_tape_link(chip->tape, note);
+    }
+}
+
 uint64_t leo_sim_reg_read(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes)
 {
     return sim_function_read(&chip->function, offset, bytes);

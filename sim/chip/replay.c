@@ -80,6 +80,20 @@ static leo_status replay_on(struct leo_sim_chip *chip, struct sim_replay *replay
     return status;
 }
 
+leo_status leo_sim_tape_links(const void *tape, size_t tape_bytes,
+                              void (*each)(void *user, const struct leo_link_note *note),
+                              void *user)
+{
+    struct sim_tape_file file;
+    char error[128];
+    leo_status status = sim_tape_read(tape, tape_bytes, UINT32_MAX, &file, error, sizeof(error));
+    for (uint64_t i = 0; i < file.links && status == LEO_OK; i++) {
+        each(user, file.link[i]);
+    }
+    sim_tape_file_finish(&file);
+    return status;
+}
+
 leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
                           struct leo_sim_replay_result *result, char *error, size_t error_bytes)
 {

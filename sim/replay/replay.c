@@ -30,6 +30,25 @@ static uint64_t host_time(const struct sim_replay *replay, const struct sim_tape
     return now_ps / 1000 + since_ns;
 }
 
+/* When what the host did with other cards ends: it began when the event it waited for came. */
+static bool link_time(struct sim_replay *replay, const struct sim_tape_entry *entry,
+                      uint64_t now_ps, uint64_t *host_ns)
+{
+    const struct leo_link_note *note = entry->link;
+    const uint64_t arrival_ns = replay->file.entry[entry->reached].ended_ps / 1000;
+    const uint64_t end_ns = replay->opts->meet
+                                ? replay->opts->meet(replay->opts->user, note, arrival_ns)
+                                : arrival_ns + (note->end_ns - note->begin_ns);
+    if (end_ns == UINT64_MAX) {
+        return false;
+    }
+    // The host may have had other things to do before it said so.
+    const bool was_late = entry->task->entry.host_ns > note->end_ns;
+    const uint64_t told_ns = was_late ? host_time(replay, entry, now_ps) : 0;
+    *host_ns = told_ns > end_ns ? told_ns : end_ns;
+    return true;
+}
+
 bool sim_replay_fetch(struct sim_replay *replay, unsigned queue, uint64_t now_ps,
                       struct sim_replayed *task_out)
 {
@@ -43,7 +62,12 @@ bool sim_replay_fetch(struct sim_replay *replay, unsigned queue, uint64_t now_ps
         return false;
     }
     *entry = from->task->entry;
-    entry->host_ns = host_time(replay, from, now_ps);
+    if (!from->link) {
+        entry->host_ns = host_time(replay, from, now_ps);
+    } else if (!link_time(replay, from, now_ps, &entry->host_ns)) {
+        sim_replay_fail(replay, "what it does with other cards does not end: a rank is missing");
+        return false;
+    }
     const bool failed = from->done && from->done->fault != LEO_FAULT_NONE;
     if (entry->opcode == LEO_SQE_OP_VALUE_WAIT || entry->opcode == LEO_SQE_OP_OVERFLOW || failed) {
         entry->opcode = LEO_SQE_OP_NOP; // there are no values; what failed did nothing
@@ -88,6 +112,7 @@ void sim_replay_done(struct sim_replay *replay, unsigned queue,
 {
     struct sim_tape_entry *entry = &replay->file.entry[replay->present[queue]];
     entry->is_complete = true;
+    entry->ended_ps = time->end_ps;
     while (replay->complete < replay->file.orders &&
            replay->file.entry[replay->file.order[replay->complete]].is_complete) {
         replay->complete++;

@@ -9,6 +9,7 @@
 
 #include "../core/core.h"
 #include <leo/layout.h>
+#include <leo/link_note.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ enum sim_tape_kind {
     SIM_TAPE_BLOCK,    /**< a core's part of a block has ended: struct sim_tape_block, its items */
     SIM_TAPE_DONE,     /**< a task is complete: struct sim_tape_done */
     SIM_TAPE_NAME,     /**< of a tag: the tag, then text ended by zeros */
-    SIM_TAPE_END       /**< the chip was closed: nothing is missing */
+    SIM_TAPE_END,      /**< the chip was closed: nothing is missing */
+    SIM_TAPE_LINK      /**< what the host did with other cards: struct leo_link_note */
 };
 
 struct sim_tape_chunk {
@@ -100,6 +102,8 @@ enum {
     SIM_TAPE_WORDS = 4 + SIM_TAPE_CSR_WORDS + SIM_TAPE_VA_WORDS
 };
 _Static_assert(sizeof(struct sim_csrs) % sizeof(uint64_t) == 0, "words and nothing else");
+
+_Static_assert(sizeof(struct leo_link_note) % 8 == 0, "a chunk's");
 
 struct sim_tape_state {
     uint64_t word[SIM_TAPE_WORDS];

@@ -183,13 +183,11 @@ void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64
     atomic_fetch_add(&tape->complete, 1);
 }
 
-void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name)
+/* Takes a chunk that is written before the next task. */
+static void keep_chunk(struct sim_tape *tape, const struct sim_tape_chunk *chunk, const void *head,
+                       size_t head_bytes, const void *data, size_t data_bytes)
 {
-    const uint64_t number = tag;
-    const size_t length = strlen(name), padding = 8 - length % 8; // at least one zero
-    const struct sim_tape_chunk chunk = {.kind = SIM_TAPE_NAME,
-                                         .bytes = sizeof(number) + length + padding};
-    const size_t bytes = sizeof(chunk) + (size_t)chunk.bytes;
+    const size_t bytes = sizeof(*chunk) + (size_t)chunk->bytes;
     sim_host_lock_take(tape->name_lock);
     if (tape->name_bytes + bytes > tape->name_capacity) {
         const size_t capacity = tape->name_bytes + bytes + FIRST_BYTES;
@@ -201,12 +199,27 @@ void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name)
     if (tape->name_bytes + bytes <= tape->name_capacity) {
         uint8_t *to = tape->names + tape->name_bytes;
         memset(to, 0, bytes);
-        memcpy(to, &chunk, sizeof(chunk));
-        memcpy(to + sizeof(chunk), &number, sizeof(number));
-        memcpy(to + sizeof(chunk) + sizeof(number), name, length);
+        memcpy(to, chunk, sizeof(*chunk));
+        memcpy(to + sizeof(*chunk), head, head_bytes);
+        memcpy(to + sizeof(*chunk) + head_bytes, data, data_bytes);
         tape->name_bytes += bytes;
     }
     sim_host_lock_give(tape->name_lock);
+}
+
+void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name)
+{
+    const uint64_t number = tag;
+    const size_t length = strlen(name), padding = 8 - length % 8; // at least one zero
+    const struct sim_tape_chunk chunk = {.kind = SIM_TAPE_NAME,
+                                         .bytes = sizeof(number) + length + padding};
+    keep_chunk(tape, &chunk, &number, sizeof(number), name, length);
+}
+
+void sim_tape_link(struct sim_tape *tape, const struct leo_link_note *note)
+{
+    const struct sim_tape_chunk chunk = {.kind = SIM_TAPE_LINK, .bytes = sizeof(*note)};
+    keep_chunk(tape, &chunk, note, sizeof(*note), "", 0);
 }
 
 /* ---- blocks ---- */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct leo_link_note;
 struct sim_config;
 struct sim_core;
 struct sim_hbm;
@@ -36,6 +37,8 @@ void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64
                    uint64_t end_ps);
 /** A name for tasks with a tag that come later. Any thread. */
 void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name);
+/** What the host did with other cards, before the entry that ends it. Any thread. */
+void sim_tape_link(struct sim_tape *tape, const struct leo_link_note *note);
 
 /** The core begins a block. */
 void sim_tape_begin(struct sim_tape_track *track, const struct sim_core *core);

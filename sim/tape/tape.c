@@ -88,6 +88,15 @@ static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_ta
             file->names = tag >= file->names ? (uint32_t)tag + 1 : file->names;
             break;
         }
+        case SIM_TAPE_LINK: {
+            const struct leo_link_note *note = (const void *)walk.body;
+            if (walk.chunk.bytes != sizeof(*note) || note->kind >= LEO_LINK_KINDS ||
+                note->name[sizeof(note->name) - 1] || note->group[sizeof(note->group) - 1]) {
+                return false;
+            }
+            file->links++;
+            break;
+        }
         case SIM_TAPE_END:
             ended = true;
             break;
@@ -103,7 +112,7 @@ static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_ta
 static bool take_tasks(const void *data, size_t bytes, struct sim_tape_file *file)
 {
     struct walk walk = walk_over(data, bytes);
-    uint64_t tasks = 0, orders = 0;
+    uint64_t tasks = 0, orders = 0, links = 0;
     while (next_chunk(&walk)) {
         if (walk.chunk.kind == SIM_TAPE_TASK) {
             file->entry[tasks++].task = (const void *)walk.body;
@@ -111,6 +120,8 @@ static bool take_tasks(const void *data, size_t bytes, struct sim_tape_file *fil
             const struct sim_tape_done *done = (const void *)walk.body;
             file->entry[done->task].done = done;
             file->order[orders++] = done->task;
+        } else if (walk.chunk.kind == SIM_TAPE_LINK) {
+            file->link[links++] = (const void *)walk.body;
         } else if (walk.chunk.kind == SIM_TAPE_NAME) {
             uint64_t tag;
             memcpy(&tag, walk.body, sizeof(tag));
@@ -165,6 +176,64 @@ static void take_parts(const void *data, size_t bytes, struct sim_tape_file *fil
     qsort(file->owner, owners, sizeof(*file->owner), compare_owners);
 }
 
+/* ---- links ---- */
+
+/* A record of an event: slot and sequence are of no other. */
+struct event {
+    uint32_t slot;
+    uint64_t sequence, task;
+};
+
+static int compare_events(const void *left, const void *right)
+{
+    const struct event *one = left, *other = right;
+    if (one->slot != other->slot) {
+        return one->slot < other->slot ? -1 : 1;
+    }
+    return one->sequence < other->sequence ? -1 : one->sequence > other->sequence;
+}
+
+static uint64_t list_events(const struct sim_tape_file *file, struct event *event)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < file->entries; i++) {
+        struct leo_sqe_event body;
+        const struct leo_sqe *entry = &file->entry[i].task->entry;
+        memcpy(&body, entry->body, sizeof(body));
+        if (entry->opcode == LEO_SQE_OP_EVENT_RECORD) {
+            event[count++] = (struct event){body.event, body.sequence, i};
+        }
+    }
+    qsort(event, count, sizeof(*event), compare_events);
+    return count;
+}
+
+static const struct event *find_event(const struct event *event, uint64_t count, uint32_t slot,
+                                      uint64_t sequence)
+{
+    const struct event wanted = {slot, sequence, 0};
+    return count ? bsearch(&wanted, event, count, sizeof(wanted), compare_events) : NULL;
+}
+
+/* Links know the events around them; one whose end was not recorded any more has none. */
+static bool take_links(struct sim_tape_file *file)
+{
+    struct event *event = file->links ? leo_calloc(file->entries + 1, sizeof(*event)) : NULL;
+    const uint64_t count = event ? list_events(file, event) : 0;
+    for (uint64_t i = 0; i < file->links && event; i++) {
+        const struct leo_link_note *note = file->link[i];
+        const struct event *reached = find_event(event, count, note->reached_event,
+                                                 note->reached_sequence),
+                           *done = find_event(event, count, note->done_event, note->done_sequence);
+        if (reached && done) {
+            file->entry[done->task].link = note;
+            file->entry[done->task].reached = reached->task;
+        }
+    }
+    leo_free(event);
+    return event || !file->links;
+}
+
 const struct sim_tape_part *sim_tape_owner(const struct sim_tape_file *file, uint32_t core,
                                            uint64_t number)
 {
@@ -215,7 +284,9 @@ leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
     file->order = leo_calloc(file->orders + 1, sizeof(*file->order));
     file->name = leo_calloc(file->names + 1, sizeof(*file->name));
     file->owner = leo_calloc(file->owners + 1, sizeof(*file->owner));
-    if (file->entry && file->order && file->name && file->owner && take_tasks(data, bytes, file)) {
+    file->link = leo_calloc(file->links + 1, sizeof(*file->link));
+    if (file->entry && file->order && file->name && file->owner && file->link &&
+        take_tasks(data, bytes, file) && take_links(file)) {
         file->part = leo_calloc(file->parts + 1, sizeof(*file->part));
     }
     if (!file->part) {
@@ -232,6 +303,7 @@ void sim_tape_file_finish(struct sim_tape_file *file)
     leo_free(file->entry);
     leo_free(file->order);
     leo_free((void *)file->name);
+    leo_free((void *)file->link);
     leo_free(file->part);
     leo_free(file->owner);
     memset(file, 0, sizeof(*file));

@@ -15,6 +15,9 @@ struct sim_tape_entry {
     uint32_t members;                 /**< cores of a block; 0 = no kernel */
     bool is_complete;                 /**< in the replay */
     bool is_copied;                   /**< in the replay: a copy that ends at `copied_ps` */
+    const struct leo_link_note *link; /**< of the event that ends it; else NULL */
+    uint64_t reached;                 /**< of a link: the task of the event it waited for */
+    uint64_t ended_ps;                /**< in the replay */
     uint64_t copied_ps;
 };
 
@@ -42,6 +45,8 @@ struct sim_tape_file {
     uint64_t parts;
     struct sim_tape_owner *owner; /**< by core, then by number */
     uint64_t owners;
+    const struct leo_link_note **link; /**< in the order of the file */
+    uint64_t links;
     const char **name; /**< by tag */
     uint32_t names;
 };

@@ -23,6 +23,7 @@ static const struct rule {
     {"memory", NULL, CHIP_EFFECT_PLANS},
     {"card", NULL, CHIP_EFFECT_NONE},
     {"energy", NULL, CHIP_EFFECT_NONE},
+    {"area", NULL, CHIP_EFFECT_NONE},
     {"scheduler", "dispatch_ns", CHIP_EFFECT_TIMES},
     {"scheduler", "complete_ns", CHIP_EFFECT_TIMES},
     {"scheduler", "stream_gap_ns", CHIP_EFFECT_TIMES},
@@ -40,7 +41,9 @@ static const struct rule {
     {"gm", "gm_read_rate", CHIP_EFFECT_PLANS},
     {"gm", "l2_gb_per_s", CHIP_EFFECT_PLANS},
     {"gm", NULL, CHIP_EFFECT_TIMES},
-    {"cube", NULL, CHIP_EFFECT_TIMES},
+    {"cube", "mmad_head", CHIP_EFFECT_TIMES},
+    {"cube", "mmad_gap", CHIP_EFFECT_TIMES},
+    {"cube", NULL, CHIP_EFFECT_PLANS},
     {"vector", NULL, CHIP_EFFECT_TIMES},
     {"insn", NULL, CHIP_EFFECT_TIMES},
 };

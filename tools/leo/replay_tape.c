@@ -107,14 +107,23 @@ bool replay_tape_run(const char *command, const struct replay_tape *tape, const 
                      const char *soc_name, leo_sim_replayed_fn each, void *user,
                      struct leo_sim_replay_result *result)
 {
+    const struct replay_pricing pricing = {
+        .soc_text = soc_text, .soc_name = soc_name, .each = each, .user = user};
+    return replay_tape_price(command, tape, &pricing, result);
+}
+
+bool replay_tape_price(const char *command, const struct replay_tape *tape,
+                       const struct replay_pricing *pricing, struct leo_sim_replay_result *result)
+{
     char error[512] = "";
     const struct leo_sim_replay_opts opts = {.size = sizeof(opts),
                                              .tape = tape->data,
                                              .tape_bytes = tape->bytes,
-                                             .soc_text = soc_text,
-                                             .soc_text_name = soc_name,
-                                             .each = each,
-                                             .user = user};
+                                             .soc_text = pricing->soc_text,
+                                             .soc_text_name = pricing->soc_name,
+                                             .each = pricing->each,
+                                             .meet = pricing->meet,
+                                             .user = pricing->user};
     leo_status status = leo_sim_replay(&opts, result, error, sizeof(error));
     if (status != LEO_OK) {
         fprintf(stderr, "leo %s: %s\n", command, error[0] ? error : leo_status_text(status));

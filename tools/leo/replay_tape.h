@@ -19,6 +19,16 @@ bool replay_tape_open(const char *command, const char *path, struct replay_tape 
 void replay_tape_close(struct replay_tape *tape);
 /** The text of a chip by its name or file; leo_free() it. */
 char *replay_soc_text(const char *command, const char *name);
+/** A pricing: as of leo_sim_replay_opts. */
+struct replay_pricing {
+    const char *soc_text, *soc_name;
+    leo_sim_replayed_fn each;
+    leo_sim_meet_fn meet;
+    void *user;
+};
+bool replay_tape_price(const char *command, const struct replay_tape *tape,
+                       const struct replay_pricing *pricing, struct leo_sim_replay_result *result);
+/** The same without other cards. */
 bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,
                      const char *soc_name, leo_sim_replayed_fn each, void *user,
                      struct leo_sim_replay_result *result);

@@ -7,6 +7,7 @@
 #include <leo/faults.h>
 #include <leo/isa_enums.h>
 #include <leo/layout.h>
+#include <leo/link_note.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -151,6 +152,8 @@ leo_status leo_drv_memory_adopt(struct leo_drv_device *device, uint64_t addr, ui
                                 void *host, bool keep);
 /** A name for later tasks whose entries have this tag, for a record of the device's. */
 void leo_drv_name_tag(struct leo_drv_device *device, uint32_t tag, const char *name);
+/** What the host did with other cards, for the same record: before its second event is recorded. */
+void leo_drv_note_link(struct leo_drv_device *device, const struct leo_link_note *note);
 leo_status leo_drv_dma_map(struct leo_drv_device *device, void *host_ptr, size_t bytes,
                            uint64_t *dma_addr);
 void leo_drv_dma_unmap(struct leo_drv_device *device, uint64_t dma_addr);

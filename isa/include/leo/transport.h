@@ -2,6 +2,7 @@
 /* How a driver reaches a device: one table of functions, the same for every way of attachment. */
 #pragma once
 
+#include <leo/link_note.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,8 @@ struct leo_transport_ops {
                         bool keep);
     /** A name for later tasks with this tag, for records of the device's. May itself be NULL. */
     void (*name_tag)(struct leo_transport *transport, uint32_t tag, const char *name);
+    /** What other cards were part of, for records of the device's. May itself be NULL. */
+    void (*note_link)(struct leo_transport *transport, const struct leo_link_note *note);
     /** Lets the device compute ahead of time for so long; statuses as leo_sim_chip_run_ahead has
      * them. May itself be NULL. */
     leo_status (*lead)(struct leo_transport *transport, uint64_t timeout_ns);

@@ -44,6 +44,14 @@ static void finish_job(struct leo_rt_host_worker *worker, struct job *job,
     if (result->status != LEO_OK) {
         rt_stream_fail_host(job->stream, result->status, result->text);
     }
+    if (result->has_link) {
+        struct leo_link_note note = result->link;
+        note.reached_event = job->reached->slot;
+        note.reached_sequence = job->reached->sequence;
+        note.done_event = job->finished->slot;
+        note.done_sequence = device->slots[job->finished->slot].sequence + 1; // of the next line
+        leo_drv_note_link(device->drv, &note);
+    }
     leo_status status = rt_event_record_at(job->finished, worker->signals, result->end_ns);
     if (status != LEO_OK) {
         rt_log(device->rt, 3, "a stream is stuck behind work of the host: %s", leo_rt_last_error());

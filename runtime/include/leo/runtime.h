@@ -6,6 +6,7 @@
 #include <leo/faults.h>
 #include <leo/isa_enums.h>
 #include <leo/layout.h>
+#include <leo/link_note.h>
 #include <leo/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -248,6 +249,8 @@ struct leo_rt_host_result {
     uint64_t end_ns;   /**< simulated; as given: it took no time */
     leo_status status; /**< as given: other than LEO_OK if the device failed before */
     char text[512];    /**< if status is not LEO_OK; the stream's synchronize reports both */
+    bool has_link;     /**< it was work with other cards: `link`, but for its events */
+    struct leo_link_note link;
 };
 typedef void (*leo_rt_host_fn)(void *user, uint64_t start_ns, struct leo_rt_host_result *result);
 /** Puts work of the host into a stream: `run` is called on the worker's thread when the stream

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <leo/layout.h>
+#include <leo/link_note.h>
 #include <leo/status.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,11 @@ struct leo_sim_replayed {
 
 typedef void (*leo_sim_replayed_fn)(void *user, const struct leo_sim_replayed *task);
 
+/** What the host did with other cards begins at `arrival_ns` here: when does it end? May wait for
+ * other replays, in threads of their own; UINT64_MAX: it cannot end, and the replay fails. */
+typedef uint64_t (*leo_sim_meet_fn)(void *user, const struct leo_link_note *note,
+                                    uint64_t arrival_ns);
+
 /**
  * A tape's file as leo_sim_replay takes it: *tape is the caller's (leo_free). LEO_ERR_PARSE: no
  * tape, or one of another version of the simulator; LEO_ERR_INVALID_ARG: damaged;
@@ -42,6 +48,7 @@ struct leo_sim_replay_opts {
     const char *soc_text;      /**< NULL: the chip of the tape is told and nothing is done */
     const char *soc_text_name; /**< for messages; may be NULL */
     leo_sim_replayed_fn each;  /**< may be NULL */
+    leo_sim_meet_fn meet;      /**< NULL: operations with other cards take as long as they did */
     void *user;
 };
 
@@ -53,6 +60,12 @@ struct leo_sim_replay_result {
     uint64_t recorded_ps;  /**< the same when it was recorded */
     uint64_t instructions; /**< of units */
 };
+
+/** Calls `each` for every operation with other cards on a tape (of leo_sim_tape_unpack), in the
+ * order in which they ended. LEO_ERR_INVALID_ARG: damaged. */
+leo_status leo_sim_tape_links(const void *tape, size_t tape_bytes,
+                              void (*each)(void *user, const struct leo_link_note *note),
+                              void *user);
 
 /** On failure `error` says what is wrong. */
 leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,

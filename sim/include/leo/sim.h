@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 struct leo_image_desc;
+struct leo_link_note;
 struct leo_sim_chip;
 
 /** Options of a chip. Set `size` to sizeof(struct leo_sim_opts);
@@ -70,6 +71,9 @@ void leo_sim_chip_dump(struct leo_sim_chip *chip, void (*line_fn)(void *user, co
 /** A name for later tasks whose entries have this tag, for the tape. Nothing happens without one.
  * Thread-safe. */
 void leo_sim_name_tag(struct leo_sim_chip *chip, uint32_t tag, const char *name);
+/** What the host did with other cards, for the tape: before the entry of its second event.
+ * Thread-safe. */
+void leo_sim_note_link(struct leo_sim_chip *chip, const struct leo_link_note *note);
 
 /** Register access, `bytes` 4 or 8. Thread-safe. An unknown offset reads 0 and ignores writes. */
 uint64_t leo_sim_reg_read(struct leo_sim_chip *chip, uint32_t offset, unsigned bytes);

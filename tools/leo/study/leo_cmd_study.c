@@ -122,10 +122,10 @@ static json_t *answer(const struct study_tapes *tapes, const struct study_reques
         json_object_set_new(one, "changes", changes_of(variants, i));
         json_array_append_new(list, one);
     }
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "soc", tapes->of[0].tape.soc, "processes",
-                     (json_int_t)tapes->count, "step", (json_int_t)request->step, "steps",
-                     (json_int_t)tapes->of[0].steps, "step_kernels",
-                     (json_int_t)tapes->of[0].step_tasks, "variants", list);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "soc", tapes->of[0].tape.soc,
+                     "soc_text", variants->of[0].text, "processes", (json_int_t)tapes->count,
+                     "step", (json_int_t)request->step, "steps", (json_int_t)tapes->of[0].steps,
+                     "step_kernels", (json_int_t)tapes->of[0].step_tasks, "variants", list);
 }
 
 static double us_of(const json_t *result, const char *key)
@@ -178,8 +178,9 @@ static int study(const struct study_request *request, const char *tapes_path,
     bool good =
         study_tapes_open(tapes_path, request->step, &tapes) &&
         (request->tape || study_tapes_are_of(&tapes, variants->of[0].text, variants->of[0].name)) &&
-        study_variants_judge(request, &tapes, variants) && study_results_load(request, variants) &&
-        study_results_make(request, &tapes, variants);
+        study_variants_judge(request, &tapes, variants) &&
+        (!request->dask || study_dask_run(request, tapes_path, variants)) &&
+        study_results_load(request, variants) && study_results_make(request, &tapes, variants);
     if (good && request->shards > 1) {
         printf("share %u of %u is done\n", request->shard, request->shards);
     }

@@ -21,6 +21,10 @@ static const char help[] =
     "its own)\n"
     "  --vary TABLE.csv      variants, as for leo sweep; checked before anything runs\n"
     "  --baseline NAME|FILE  another chip to stand beside, up to 8 times\n"
+    "  --cards N,N...        the run on so many cards, each group of recorded ranks as often as it "
+    "fits\n"
+    "  --topology FILE       how they are connected (default: [link] of the chip; "
+    "docs/studies.md)\n"
     "  --step N              the N-th of the steps that do the same, not the whole run: set-up "
     "and its\n"
     "                        copies are left out\n"
@@ -32,6 +36,9 @@ static const char help[] =
     "  --shard I/N           this machine's share, 1/N to N/N, without a page; when all lie in one "
     "folder,\n"
     "                        the same command without --shard puts them together\n"
+    "  --dask ADDRESS        of a Dask scheduler, whose workers price the variants; what must run "
+    "anew runs\n"
+    "                        here\n"
     "  --json                the results on standard output, for programs\n"
     "Marks: \"exact\" = what a run on that chip takes; \"re-planned\" = it was run; \"estimate\" = "
     "programs\n"
@@ -63,6 +70,26 @@ static bool read_shard(const char *text, struct study_request *request)
     return good;
 }
 
+/* "8,64,1024" */
+static bool read_cards(const char *text, struct study_request *request)
+{
+    for (const char *at = text; at;) {
+        char *end;
+        const long cards = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ',') || cards < 1 || cards > STUDY_CARD_MAX ||
+            request->card_counts == STUDY_CARDS_MAX) {
+            fprintf(stderr,
+                    "leo study: --cards %s: numbers from 1 to %d with commas between are wanted, "
+                    "at most %d of them\n",
+                    text, STUDY_CARD_MAX, STUDY_CARDS_MAX);
+            return false;
+        }
+        request->cards[request->card_counts++] = cards;
+        at = *end ? end + 1 : NULL;
+    }
+    return true;
+}
+
 static bool add_baseline(const char *name, struct study_request *request)
 {
     if (request->baselines == STUDY_BASELINES_MAX) {
@@ -79,12 +106,22 @@ static bool read_valued(const char *option, const char *value, struct study_requ
     const struct {
         const char *name;
         const char **text;
-    } texts[] = {{"--chip", &request->chip}, {"--vary", &request->vary}, {"--out", &request->out}};
+    } texts[] = {{"--chip", &request->chip},
+                 {"--vary", &request->vary},
+                 {"--out", &request->out},
+                 {"--dask", &request->dask}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (strcmp(option, texts[i].name) == 0) {
             *texts[i].text = value;
             return true;
         }
+    }
+    if (strcmp(option, "--cards") == 0) {
+        return read_cards(value, request);
+    }
+    if (strcmp(option, "--topology") == 0) {
+        request->topology_path = value;
+        return study_topology_read(value, &request->topology);
     }
     if (strcmp(option, "--baseline") == 0) {
         return add_baseline(value, request);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "study.h"
 
+#include <leo/alloc.h>
 #include <leo/isa_enums.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 struct sum {
@@ -22,19 +25,27 @@ static enum leo_pipe busiest(const struct leo_task_record *record)
     return most;
 }
 
+static void add_to(json_t *object, const char *key, uint64_t more)
+{
+    const json_int_t was = json_integer_value(json_object_get(object, key));
+    json_object_set_new(object, key, json_integer(was + (json_int_t)more));
+}
+
 static void add_operator(struct sum *sum, const struct leo_sim_replayed *task, uint64_t ps)
 {
     const char *name = replay_task_name(task);
+    const struct leo_task_record *record = task->record;
     json_t *operator= json_object_get(sum->operators, name);
     if (!operator) {
-        operator= json_pack("{s:I, s:I}", "ps", (json_int_t)0, "count", (json_int_t)0);
+        operator= json_object();
         json_object_set_new(sum->operators, name, operator);
     }
-    const json_int_t was_ps = json_integer_value(json_object_get(operator, "ps"));
-    const json_int_t count = json_integer_value(json_object_get(operator, "count"));
-    json_object_set_new(operator, "ps", json_integer(was_ps + (json_int_t)ps));
-    json_object_set_new(operator, "count", json_integer(count + 1));
-    json_object_set_new(operator, "unit", json_string(leo_pipe_name(busiest(task->record))));
+    add_to(operator, "ps", ps);
+    add_to(operator, "count", 1);
+    add_to(operator, "gm", record->gm_read + record->gm_write);
+    add_to(operator, "cube", record->busy[LEO_PIPE_M]);
+    add_to(operator, "vector", record->busy[LEO_PIPE_V]);
+    json_object_set_new(operator, "unit", json_string(leo_pipe_name(busiest(record))));
 }
 
 static void add_kernel(struct sum *sum, const struct leo_sim_replayed *task)
@@ -101,40 +112,129 @@ static json_t *result_of(const struct sum *sum)
                      (json_int_t)sum->hbm_write, "operators", sum->operators);
 }
 
-static json_t *price_tape(const struct study_tape *tape, const char *soc_text, const char *name)
+/* ---- ranks ---- */
+
+/* A tape that is priced, in a thread of its own if it meets others. */
+struct rank {
+    const struct study_tape *tape;
+    const char *soc_text, *name;
+    struct study_meeting *meeting; /**< NULL: nobody is met */
+    size_t number;
+    struct sum sum;
+    uint64_t links, links_ps; /**< operations with other cards in the step, their time */
+    bool is_inside;           /**< the step has begun */
+    json_t *result;
+    pthread_t thread;
+};
+
+static void take_task(void *user, const struct leo_sim_replayed *task)
 {
-    struct sum sum = {.tape = tape, .operators = json_object()};
-    struct leo_sim_replay_result result;
-    json_t *out =
-        sum.operators && replay_tape_run("study", &tape->tape, soc_text, name, take, &sum, &result)
-            ? result_of(&sum)
-            : NULL;
-    json_decref(sum.operators);
-    return out;
+    struct rank *rank = user;
+    take(&rank->sum, task);
+    rank->is_inside = task->number + 1 >= rank->tape->first && task->number < rank->tape->last;
 }
 
-json_t *study_price(const struct study_tapes *tapes, const char *soc_text, const char *name)
+static uint64_t meet(void *user, const struct leo_link_note *note, uint64_t arrival_ns)
+{
+    struct rank *rank = user;
+    const uint64_t end_ns = rank->meeting
+                                ? study_meeting_end(rank->meeting, rank->number, note, arrival_ns)
+                                : arrival_ns + (note->end_ns - note->begin_ns);
+    if (end_ns != UINT64_MAX && rank->is_inside) {
+        rank->links++;
+        rank->links_ps += (end_ns - arrival_ns) * 1000;
+    }
+    return end_ns;
+}
+
+static void *price_rank(void *user)
+{
+    struct rank *rank = user;
+    struct leo_sim_replay_result result;
+    rank->sum = (struct sum){.tape = rank->tape, .operators = json_object()};
+    rank->is_inside = rank->tape->first == 0;
+    const struct replay_pricing pricing = {.soc_text = rank->soc_text,
+                                           .soc_name = rank->name,
+                                           .each = take_task,
+                                           .meet = meet,
+                                           .user = rank};
+    if (rank->sum.operators && replay_tape_price("study", &rank->tape->tape, &pricing, &result)) {
+        rank->result = result_of(&rank->sum);
+        json_object_set_new(rank->result, "links", json_integer((json_int_t)rank->links));
+        json_object_set_new(rank->result, "links_ps", json_integer((json_int_t)rank->links_ps));
+    }
+    json_decref(rank->sum.operators);
+    if (rank->meeting) {
+        study_meeting_leave(rank->meeting, rank->number);
+    }
+    return NULL;
+}
+
+/* Ranks that meet run at the same time; a rank that has no thread never comes, and the others are
+ * told so. */
+static void price_ranks(struct rank *rank, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!rank[i].meeting) {
+            (void)price_rank(&rank[i]);
+        } else if (pthread_create(&rank[i].thread, NULL, price_rank, &rank[i])) {
+            fprintf(stderr, "leo study: the system gives no thread for rank %zu\n", i);
+            rank[i].thread = 0;
+            study_meeting_leave(rank[i].meeting, i);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (rank[i].meeting && rank[i].thread) {
+            pthread_join(rank[i].thread, NULL);
+        }
+    }
+}
+
+/* That of the last to end, with the times of all. */
+static json_t *slowest_of(const struct rank *rank, size_t count)
 {
     json_t *slowest = NULL, *ranks = json_array();
-    bool good = ranks != NULL;
-    for (size_t i = 0; i < tapes->count && good; i++) {
-        json_t *one = price_tape(&tapes->of[i], soc_text, name);
-        good = one != NULL;
-        json_t *ps = json_object_get(one, "ps");
+    for (size_t i = 0; i < count; i++) {
+        json_t *ps = json_object_get(rank[i].result, "ps");
         json_array_append(ranks, ps);
-        if (good && json_integer_value(ps) >
-                        (slowest ? json_integer_value(json_object_get(slowest, "ps")) : -1)) {
-            json_decref(slowest);
-            slowest = json_incref(one);
+        if (!slowest ||
+            json_integer_value(ps) > json_integer_value(json_object_get(slowest, "ps"))) {
+            slowest = rank[i].result;
         }
-        json_decref(one);
+    }
+    json_object_set(slowest, "ranks_ps", ranks);
+    json_decref(ranks);
+    return json_incref(slowest);
+}
+
+json_t *study_price(const struct study_tapes *tapes, const char *soc_text, const char *name,
+                    const struct study_cards *cards)
+{
+    struct study_meeting *meeting = NULL;
+    struct rank *rank = leo_calloc(tapes->count + 1, sizeof(*rank));
+    bool good = rank != NULL;
+    if (good && study_links_count(tapes->links) > 0) {
+        meeting = study_meeting_create(tapes->links, tapes->count, cards);
+        good = meeting != NULL;
+    }
+    for (size_t i = 0; i < tapes->count && good; i++) {
+        rank[i] = (struct rank){.tape = &tapes->of[i],
+                                .soc_text = soc_text,
+                                .name = name,
+                                .meeting = meeting,
+                                .number = i};
     }
     if (good) {
-        json_object_set(slowest, "ranks_ps", ranks); // `slowest` is that of the last to end
-    } else {
-        json_decref(slowest);
-        slowest = NULL;
+        price_ranks(rank, tapes->count);
     }
-    json_decref(ranks);
-    return slowest;
+    for (size_t i = 0; i < tapes->count && good; i++) {
+        good = rank[i].result != NULL;
+    }
+    json_t *result = good ? slowest_of(rank, tapes->count) : NULL;
+    for (size_t i = 0; i < tapes->count && rank; i++) {
+        json_decref(rank[i].result);
+    }
+    study_meeting_destroy(meeting);
+    leo_free(rank);
+    return result;
 }

@@ -127,7 +127,7 @@ static json_t *run_anew(const struct study_request *request, const struct study_
            study_tapes_open(tapes_path, request->step, &tapes) &&
            study_tapes_are_of(&tapes, variant->text, variant->name);
     if (good) {
-        result = study_price(&tapes, variant->text, variant->name);
+        result = study_price(&tapes, variant->text, variant->name, NULL);
     }
     study_tapes_close(&tapes);
     if (result) {
@@ -136,33 +136,68 @@ static json_t *run_anew(const struct study_request *request, const struct study_
     return result;
 }
 
+/* Ranks that were not recorded are waited for as long as they were. */
+static bool waits_are_known(const struct study_tapes *tapes, const struct study_variant *variant)
+{
+    return variant->mark.effect == CHIP_EFFECT_NONE || study_links_count(tapes->links) == 0 ||
+           study_links_whole(tapes->links);
+}
+
 static const char *mark_of(const struct study_tapes *tapes, const struct study_variant *variant)
 {
     if (variant->rerun) {
         return "re-planned";
     }
-    // Processes wait for each other as long as they did.
-    return tapes->count > 1 && variant->mark.effect != CHIP_EFFECT_NONE
-               ? "estimate"
-               : replay_mark_text(&variant->mark);
+    return !waits_are_known(tapes, variant) || variant->cards ? "estimate"
+                                                              : replay_mark_text(&variant->mark);
+}
+
+static const char *reason_of(const struct study_tapes *tapes, const struct study_variant *variant)
+{
+    return variant->mark.keys[0]             ? variant->mark.keys
+           : variant->cards                  ? "each copy of the recorded ranks does the same"
+           : waits_are_known(tapes, variant) ? ""
+                                             : "waits for ranks that were not recorded";
+}
+
+/* With --cards the ranks meet on a topology, else as they did. */
+static json_t *price(const struct study_request *request, const struct study_tapes *tapes,
+                     const struct study_variant *variant)
+{
+    struct study_topology of_chip;
+    const bool has_file = request->topology_path != NULL;
+    if (!variant->cards) {
+        return study_price(tapes, variant->text, variant->name, NULL);
+    }
+    if (!has_file && !study_topology_of_chip(variant->text, &of_chip)) {
+        fprintf(stderr, "leo study: '%s': the chip has no [link]: --topology is wanted\n",
+                variant->name);
+        return NULL;
+    }
+    const struct study_cards cards = {.cards = (double)variant->cards,
+                                      .topology = has_file ? &request->topology : &of_chip,
+                                      .is_placed = has_file};
+    json_t *result = study_price(tapes, variant->text, variant->name, &cards);
+    if (result) {
+        json_object_set_new(result, "cards", json_integer(variant->cards));
+        json_object_set_new(result, "topology", json_string(cards.topology->name));
+    }
+    return result;
 }
 
 static bool make_one(const struct study_request *request, const struct study_tapes *tapes,
                      const struct study_variant *variant)
 {
-    json_t *result = variant->rerun ? run_anew(request, variant)
-                                    : study_price(tapes, variant->text, variant->name);
+    json_t *result = variant->rerun ? run_anew(request, variant) : price(request, tapes, variant);
     if (!result) {
         fprintf(stderr, "leo study: '%s' has no result\n", variant->name);
         return false;
     }
     const char *mark = mark_of(tapes, variant);
-    const bool waits = strcmp(mark, "estimate") == 0 && !variant->mark.keys[0];
+    const bool is_estimate = strcmp(mark, "estimate") == 0;
     json_object_set_new(result, "mark", json_string(mark));
     json_object_set_new(result, "estimated_by",
-                        json_string(strcmp(mark, "estimate") != 0 ? ""
-                                    : waits                       ? "waits between processes"
-                                                                  : variant->mark.keys));
+                        json_string(is_estimate ? reason_of(tapes, variant) : ""));
     const bool good = append(request, variant, result);
     json_decref(result);
     return good;

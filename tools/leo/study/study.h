@@ -7,12 +7,19 @@
 
 #include "../replay_mark.h"
 #include "../replay_tape.h"
+#include "meeting.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STUDY_BASELINES_MAX = 8, STUDY_JOBS_MAX = 256, STUDY_SHARDS_MAX = 10000 };
+enum {
+    STUDY_BASELINES_MAX = 8,
+    STUDY_CARDS_MAX = 16,
+    STUDY_JOBS_MAX = 256,
+    STUDY_CARD_MAX = 1 << 20,
+    STUDY_SHARDS_MAX = 10000
+};
 
 struct study_request {
     const char *chip; /**< NULL: LEO_SOC or, of a tape, that of the tape */
@@ -20,10 +27,15 @@ struct study_request {
     const char *out;  /**< folder of the record and the results */
     const char *baseline[STUDY_BASELINES_MAX];
     size_t baselines;
-    const char *tape; /**< instead of a command */
-    char **command;   /**< ended by NULL */
-    char python[8];   /**< the word that runs a script */
-    long jobs, step;  /**< step: 0 = the whole run */
+    const char *tape;            /**< instead of a command */
+    char **command;              /**< ended by NULL */
+    char python[8];              /**< the word that runs a script */
+    long jobs, step;             /**< step: 0 = the whole run */
+    long cards[STUDY_CARDS_MAX]; /**< how many to price the run for */
+    size_t card_counts;
+    const char *dask;          /**< address of a scheduler; NULL: the work is done here */
+    const char *topology_path; /**< NULL: the chip's [link] */
+    struct study_topology topology;
     unsigned shard, shards;
     bool estimate, json;
 };
@@ -44,7 +56,8 @@ struct study_tape {
 struct study_tapes {
     struct study_tape *of;
     size_t count;
-    uint64_t hash; /**< of their bytes */
+    struct study_links *links; /**< what they do with each other */
+    uint64_t hash;             /**< of their bytes */
 };
 
 /** Opens a tape, or all of a folder that have tasks, and finds the step. */
@@ -67,7 +80,8 @@ uint64_t study_hash(uint64_t hash, const void *data, size_t bytes);
 
 struct study_variant {
     char *name, *text; /**< text: of the chip */
-    const char *kind;  /**< "base", "baseline", "counterfactual", "variant" */
+    const char *kind;  /**< "base", "baseline", "counterfactual", "variant", "cards" */
+    long cards;        /**< that the tapes stand for; 0: as many as were recorded */
     uint64_t id;       /**< of the record, the chip and the step: results with another are old */
     bool rerun;        /**< programs choose by its numbers: the command runs anew */
     struct replay_mark mark;
@@ -87,8 +101,10 @@ bool study_variants_judge(const struct study_request *request, const struct stud
                           struct study_variants *variants);
 void study_variants_finish(struct study_variants *variants);
 
-/** Prices a chip: an object without name, mark and id. NULL: not possible, `why` says why. */
-json_t *study_price(const struct study_tapes *tapes, const char *soc_text, const char *name);
+/** Prices a chip, or more of it (`cards`, or NULL): an object without name, mark and id. NULL: not
+ * possible. */
+json_t *study_price(const struct study_tapes *tapes, const char *soc_text, const char *name,
+                    const struct study_cards *cards);
 
 /* ---- results, a line each ---- */
 
@@ -97,6 +113,10 @@ bool study_results_load(const struct study_request *request, struct study_varian
 /** Prices what has none yet, `jobs` at a time. False: some are missing now. */
 bool study_results_make(const struct study_request *request, const struct study_tapes *tapes,
                         struct study_variants *variants);
+
+/** Has the workers of a Dask scheduler price what can be priced; results are in the folder then. */
+bool study_dask_run(const struct study_request *request, const char *tapes_path,
+                    const struct study_variants *variants);
 
 /** Runs the command on a chip's file, recorded to a folder or file. */
 bool study_run_command(const struct study_request *request, const char *soc_path,

@@ -160,7 +160,8 @@ bool study_tapes_open(const char *path, long step, struct study_tapes *tapes)
         fprintf(stderr, "leo study: %s: no task was recorded\n", path);
         good = false;
     }
-    return good;
+    tapes->links = good ? study_links_create(tapes) : NULL;
+    return good && tapes->links;
 }
 
 bool study_tapes_are_of(const struct study_tapes *tapes, const char *soc_text, const char *name)
@@ -186,6 +187,7 @@ void study_tapes_close(struct study_tapes *tapes)
     for (size_t i = 0; i < tapes->count; i++) {
         replay_tape_close(&tapes->of[i].tape);
     }
+    study_links_destroy(tapes->links);
     leo_free(tapes->of);
     *tapes = (struct study_tapes){0};
 }

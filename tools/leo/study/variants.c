@@ -85,9 +85,9 @@ static bool may_be_left_out(const char *section, const char *key)
 {
     static const struct {
         const char *section, *key;
-    } optional[] = {{"soc", "told_as"}, {"cube", "cube_m"},       {"cube", "cube_n"},
-                    {"cube", "cube_k"}, {"vector", "ub_repeats"}, {"energy", NULL},
-                    {"card", NULL}};
+    } optional[] = {
+        {"soc", "told_as"},       {"cube", "cube_m"}, {"cube", "cube_n"}, {"cube", "cube_k"},
+        {"vector", "ub_repeats"}, {"energy", NULL},   {"area", NULL},     {"card", NULL}};
     for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
         if (strcmp(optional[i].section, section) == 0 &&
             (!optional[i].key || strcmp(optional[i].key, key) == 0)) {
@@ -167,7 +167,33 @@ bool study_variants_make(const struct study_request *request, const char *base,
     for (size_t i = 0; i < COUNTERFACTUALS && good; i++) {
         good = add_counterfactual(variants, &counterfactuals[i], base);
     }
+    for (size_t i = 0; i < request->card_counts && good; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "%ld cards", request->cards[i]);
+        good = add(variants, "cards", name, strdup(base));
+        variants->of[variants->count - 1].cards = request->cards[i];
+    }
     return good && (!request->vary || add_table(variants, request->vary, base));
+}
+
+/* Whether the tapes can stand for so many cards; says so if not. */
+static bool check_cards(const struct study_request *request, const struct study_tapes *tapes,
+                        const struct study_variant *variant)
+{
+    const uint32_t ranks = study_links_ranks(tapes->links);
+    if (ranks == 0) {
+        fprintf(stderr, "leo study: '%s': the run has no collectives: record two ranks or more\n",
+                variant->name);
+        return false;
+    }
+    if (variant->cards % ranks) {
+        fprintf(stderr,
+                "leo study: '%s': %u ranks were recorded, so a multiple of that is wanted\n",
+                variant->name, ranks);
+        return false;
+    }
+    return !request->topology_path ||
+           study_topology_holds(&request->topology, (double)variant->cards);
 }
 
 /* Whether the command must run anew; false with a message if that is needed and not possible. */
@@ -195,12 +221,17 @@ bool study_variants_judge(const struct study_request *request, const struct stud
 {
     for (size_t i = 0; i < variants->count; i++) {
         struct study_variant *variant = &variants->of[i];
-        if (!judge(request, tapes, variant)) {
+        if (!judge(request, tapes, variant) ||
+            (variant->cards && !check_cards(request, tapes, variant))) {
             return false;
         }
-        const uint64_t how[] = {tapes->hash, (uint64_t)request->step, variant->rerun};
+        const uint64_t how[] = {tapes->hash, (uint64_t)request->step, variant->rerun,
+                                (uint64_t)variant->cards};
         variant->id = study_hash(study_hash(STUDY_HASH, how, sizeof(how)), variant->text,
                                  strlen(variant->text));
+        if (variant->cards) {
+            variant->id = study_hash(variant->id, &request->topology, sizeof(request->topology));
+        }
     }
     return true;
 }
