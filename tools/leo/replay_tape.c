@@ -131,6 +131,12 @@ bool replay_tape_price(const char *command, const struct replay_tape *tape,
     return status == LEO_OK;
 }
 
+bool replay_tape_links(const struct replay_tape *tape,
+                       void (*each)(void *user, const struct leo_link_note *note), void *user)
+{
+    return leo_sim_tape_links(tape->data, tape->bytes, each, user) == LEO_OK;
+}
+
 const char *replay_task_name(const struct leo_sim_replayed *task)
 {
     if (task->name[0]) {

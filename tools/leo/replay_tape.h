@@ -32,5 +32,8 @@ bool replay_tape_price(const char *command, const struct replay_tape *tape,
 bool replay_tape_run(const char *command, const struct replay_tape *tape, const char *soc_text,
                      const char *soc_name, leo_sim_replayed_fn each, void *user,
                      struct leo_sim_replay_result *result);
+/** Calls `each` for what the tape says of operations with other cards, as leo_sim_tape_links. */
+bool replay_tape_links(const struct replay_tape *tape,
+                       void (*each)(void *user, const struct leo_link_note *note), void *user);
 /** What to call a task. */
 const char *replay_task_name(const struct leo_sim_replayed *task);
