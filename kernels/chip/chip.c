@@ -82,25 +82,12 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-/* What a product needs at least. Tiles shrink to what is there, down to one fractal of f32 columns
- * and a few rows; below that there is no tile. */
-static leo_status check_buffers(const struct leo_caps *caps)
+// What tiles of products need at least; they shrink to what is there.
+enum { L1_LEAST = 131072, L0_LEAST = 16384, L0C_LEAST = 16384 };
+
+static uint32_t most(uint32_t a, uint32_t b)
 {
-    const struct {
-        const char *name;
-        uint32_t is, least;
-    } rows[] = {{"L1", caps->l1_bytes, 131072},
-                {"L0A", caps->l0a_bytes, 16384},
-                {"L0B", caps->l0b_bytes, 16384},
-                {"L0C", caps->l0c_bytes, 16384}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (rows[i].is < rows[i].least) {
-            return leo_rt_fail(LEO_ERR_UNSUPPORTED,
-                               "%s: %s has %u bytes; the operators need at least %u",
-                               caps->soc_name, rows[i].name, rows[i].is, rows[i].least);
-        }
-    }
-    return LEO_OK;
+    return a > b ? a : b;
 }
 
 // Whole bytes a cycle, at least one: plans divide by it.
@@ -136,7 +123,8 @@ static void set_cube(struct leo_rt_device *device, struct op_chip *chip)
     enum { FRACTAL_BYTES = 512, FRACTALS_MAX = 127, SIDE = 16, BLOCKS_MAX = 64 };
     const uint32_t l0 =
         chip->caps.l0a_bytes < chip->caps.l0b_bytes ? chip->caps.l0a_bytes : chip->caps.l0b_bytes;
-    const uint32_t fractals = l0 / 2 / FRACTAL_BYTES;
+    const uint32_t fractals = most(l0, L0_LEAST) / 2 / FRACTAL_BYTES;
+    chip->l1_bytes = most(chip->caps.l1_bytes, L1_LEAST);
     chip->l0_half = (fractals < FRACTALS_MAX ? fractals : FRACTALS_MAX) * FRACTAL_BYTES;
     const uint32_t blocks = chip->caps.l0c_bytes / (256 * SIDE * sizeof(float));
     chip->l0c_blocks = blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
@@ -156,7 +144,7 @@ static void set_cube(struct leo_rt_device *device, struct op_chip *chip)
 static void set_tile(struct op_chip *chip)
 {
     enum { SIDE_MAX = 256, FRACTAL = 16, SUM_BYTES = 4 };
-    const uint32_t sums = chip->caps.l0c_bytes / SUM_BYTES;
+    const uint32_t sums = most(chip->caps.l0c_bytes, L0C_LEAST) / SUM_BYTES;
     chip->tile_n = SIDE_MAX;
     while (chip->tile_n > FRACTAL && chip->tile_n * FRACTAL > sums) {
         chip->tile_n /= 2;
@@ -182,9 +170,6 @@ leo_status op_chip_of_device(struct leo_rt_device *device, struct op_chip *chip)
     leo_rt_device_get_caps(device, &chip->caps);
     leo_status status = find_limits(&chip->caps, &chip->limits);
     if (status == LEO_OK) {
-        status = check_buffers(&chip->caps);
-    }
-    if (status == LEO_OK) {
         status = read_numbers(device, &numbers);
     }
     if (status == LEO_OK) {
@@ -196,36 +181,63 @@ leo_status op_chip_of_device(struct leo_rt_device *device, struct op_chip *chip)
     return status;
 }
 
-leo_status op_chip_check_program(const struct op_chip *chip, const char *program)
+static leo_status too_small(const struct op_chip *chip, const char *program, const char *buffer,
+                            uint32_t is, uint32_t wanted)
 {
-    // Those that lay themselves out by the chip's buffer; on the split chip, those of the Cube.
-    static const struct {
+    return leo_rt_fail(LEO_ERR_UNSUPPORTED, "%s: %s has %u bytes; the program %s needs %u",
+                       chip->caps.soc_name, buffer, is, program, wanted);
+}
+
+static leo_status check_cube(const struct op_chip *chip, const char *program, bool is_fixed)
+{
+    enum { FIXED_L1 = 524288, FIXED_L0 = 65536, FIXED_L0C = 131072 };
+    const struct {
         const char *name;
-        bool is_of_cube;
-    } follow[] = {{"tile", false},
-                  {"tile_fallback", false},
-                  {"lanes", false},
-                  {"pooling_native", false},
-                  {"resample_rows", false},
-                  {"matmul", true},
-                  {"matmul_f32", true},
-                  {"matmul_grouped", true},
-                  {"matmul_grouped_f32", true},
-                  {"convolution_cube", true},
-                  {"convolution_f32", true}};
-    if (chip->caps.ub_bytes >= chip->limits.ub_bytes) {
-        return LEO_OK;
-    }
-    for (size_t i = 0; i < sizeof(follow) / sizeof(follow[0]); i++) {
-        if (strcmp(follow[i].name, program) == 0 &&
-            (!follow[i].is_of_cube || chip->caps.vector_cores)) {
-            return LEO_OK;
+        uint32_t is, least, fixed;
+    } rows[] = {{"L1", chip->caps.l1_bytes, L1_LEAST, FIXED_L1},
+                {"L0A", chip->caps.l0a_bytes, L0_LEAST, FIXED_L0},
+                {"L0B", chip->caps.l0b_bytes, L0_LEAST, FIXED_L0},
+                {"L0C", chip->caps.l0c_bytes, L0C_LEAST, FIXED_L0C}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const uint32_t wanted = is_fixed ? rows[i].fixed : rows[i].least;
+        if (rows[i].is < wanted) {
+            return too_small(chip, program, rows[i].name, rows[i].is, wanted);
         }
     }
-    return leo_rt_fail(LEO_ERR_UNSUPPORTED,
-                       "%s has a unified buffer of %u bytes (memory.ub_bytes); the program %s is "
-                       "laid out for %u",
-                       chip->caps.soc_name, chip->caps.ub_bytes, program, chip->limits.ub_bytes);
+    return LEO_OK;
+}
+
+leo_status op_chip_check_program(const struct op_chip *chip, const char *program)
+{
+    // How a program uses the buffers of a chip; one that is not here: UB as its architecture has
+    // it.
+    enum { FOLLOWS_UB = 1, CUBE = 2, FIXED_CUBE = 4 };
+    static const struct {
+        const char *name;
+        unsigned uses;
+    } rows[] = {{"tile", FOLLOWS_UB},
+                {"tile_fallback", FOLLOWS_UB},
+                {"lanes", FOLLOWS_UB},
+                {"pooling_native", FOLLOWS_UB},
+                {"resample_rows", FOLLOWS_UB},
+                {"matmul", CUBE},
+                {"matmul_f32", CUBE},
+                {"matmul_grouped", CUBE},
+                {"matmul_grouped_f32", CUBE},
+                {"convolution_cube", CUBE},
+                {"convolution_f32", CUBE},
+                {"attention", FIXED_CUBE},
+                {"attention_gradient", FIXED_CUBE}};
+    unsigned uses = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uses = strcmp(rows[i].name, program) == 0 ? rows[i].uses : uses;
+    }
+    // The Cube's programs of the split chip have no UB.
+    const bool has_own_ub = !(uses & FOLLOWS_UB) && !((uses & CUBE) && chip->caps.vector_cores);
+    if (has_own_ub && chip->caps.ub_bytes < chip->limits.ub_bytes) {
+        return too_small(chip, program, "UB", chip->caps.ub_bytes, chip->limits.ub_bytes);
+    }
+    return uses & (CUBE | FIXED_CUBE) ? check_cube(chip, program, uses & FIXED_CUBE) : LEO_OK;
 }
 
 uint32_t op_chip_line_sharers(const struct op_chip *chip)

@@ -24,6 +24,7 @@ struct op_chip {
     struct op_chip_limits limits;
     uint32_t block_spread;   /**< cycles from the start of a block of a launch to the next one's */
     uint32_t tile_m, tile_n; /**< largest tile of a product's result: fills L0C */
+    uint32_t l1_bytes;       /**< of the chip, or the least that tiles need */
     uint32_t l0_half;        /**< bytes of the smaller of L0A and L0B, halved: whole fractals */
     uint32_t l0c_blocks;     /**< of 256 rows and 16 columns of f32 that L0C holds, at most 64 */
     uint32_t cube_m, cube_n, cube_k; /**< of a step of the Cube, a cycle: of 16-bit operands */
@@ -42,8 +43,7 @@ struct op_chip {
  */
 LEO_MUST_CHECK leo_status op_chip_of_device(struct leo_rt_device *device, struct op_chip *chip);
 
-/** LEO_ERR_UNSUPPORTED, with a text, if the program is laid out for a larger unified buffer than
- * the chip has. */
+/** LEO_ERR_UNSUPPORTED, with a text, if the program needs larger buffers than the chip has. */
 LEO_MUST_CHECK leo_status op_chip_check_program(const struct op_chip *chip, const char *program);
 
 /** Cores that may read the same lines at a time. */

@@ -170,8 +170,8 @@ uint32_t op_matmul_tiling(const struct op_plan *plan, uint32_t unit, struct op_m
     }
     const uint32_t widest = args->tile_m > args->tile_n ? args->tile_m : args->tile_n;
     const uint32_t k = up16(args->k);
-    const uint32_t fits = (chip->caps.l1_bytes / 2 - BIAS_BYTES) / unit /
-                          (args->tile_m + args->tile_n) / FRACTAL * FRACTAL;
+    const uint32_t fits = (chip->l1_bytes / 2 - BIAS_BYTES) / unit / (args->tile_m + args->tile_n) /
+                          FRACTAL * FRACTAL;
     args->l0_half = chip->l0_half;
     args->l0c_blocks = (uint16_t)chip->l0c_blocks;
     args->k_step =
