@@ -19,6 +19,8 @@ body { font: 14px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1320px;
 h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 2em; border-bottom: 1px solid #ccc; }
 table { border-collapse: collapse; width: 100%; } th { text-align: right; border-bottom: 1px solid #999; }
 td, th { padding: 2px 6px; text-align: right; } th:first-child, td:first-child, .text { text-align: left; overflow-wrap: anywhere; }
+th:first-child, td:first-child { min-width: 9em; } td:last-child { max-width: 22em; overflow-wrap: anywhere; }
+td .text { display: block; text-align: left; min-width: 20em; }
 tr:nth-child(even) td { background: #f6f8fa; } .note { color: #666; font-size: 0.9em; } .estimate { color: #a00; }
 svg { width: 100%; } svg.half { width: 50%; } svg text { font-size: 12px; fill: #333; } .key { display: inline-block; margin-right: 1.2em; }
 .key i { display: inline-block; width: 0.8em; height: 0.8em; margin-right: 0.3em; }
@@ -42,8 +44,8 @@ def marked(one):
 
 
 def changes(one):
-    return "<br>".join(text(f"{c['key']}: {c['from'] or '-'} → {c['to'] or '-'}") for c in one["changes"][:6]) + \
-        (f"<br>and {len(one['changes']) - 6} more" if len(one["changes"]) > 6 else "")
+    return "<br>".join(text(f"{c['key']}: {c['from'] or '-'} → {c['to'] or '-'}") for c in one["changes"][:4]) + \
+        (f"<br>and {len(one['changes']) - 4} more" if len(one["changes"]) > 4 else "")
 
 
 def changed_numbers(study, one):
@@ -78,7 +80,8 @@ def joules(values, one):
 def measured(study, one):
     """What a variant costs beside time: mm2 and joule, None where its chip's file does not say."""
     values = changed_numbers(study, one)
-    parts = chip_notes.area(values)
+    # What nobody can build has no area.
+    parts = chip_notes.area(values) if one["kind"] != "counterfactual" else None
     return {"mm2": sum(parts.values()) if parts else None, "parts": parts, "joule": joules(values, one)}
 
 
