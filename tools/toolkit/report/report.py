@@ -19,6 +19,7 @@ import what_if  # noqa: E402
 
 # A vector instruction works on 256 bytes.
 VECTOR_OPERATIONS = 128
+QUICK_SECONDS = 2
 # Tasks drawn at most; of more, the longest.
 DRAWN = 20000
 
@@ -137,9 +138,10 @@ def all_ranks(profile):
 
 
 def what_if_points(profile, device, ini, seconds):
-    tape = what_if.find_tape(profile.folder.resolve(), profile.process, device.number) if seconds else None
+    tape = what_if.find_tape(profile.folder.resolve(), profile.process, device.number) if seconds != 0 else None
     soc = str(device.folder / "data" / "soc.ini") if ini.sections() else None
-    return what_if.points(what_if.find_leo(HERE), tape, soc, ini, seconds) if tape else None
+    quick = seconds is None  # a page comes at once; who wants more says for how long
+    return what_if.points(what_if.find_leo(HERE), tape, soc, ini, QUICK_SECONDS if quick else seconds, not quick) if tape else None
 
 
 def page_data(profile, seconds):
@@ -189,8 +191,8 @@ def main():
     parser = command.Parser(prog="leo report", description=__doc__)
     parser.add_argument("run", metavar="RUN", help="folder of a profile (PROF_*), or one that holds some: the newest is taken")
     parser.add_argument("-o", "--output", help="the page (default: report.html in the folder)")
-    parser.add_argument("--what-if-seconds", type=float, default=60, metavar="S",
-                        help="time for pricing the run on other chips (needs leo exec --what-if); 0: estimate")
+    parser.add_argument("--what-if-seconds", type=float, metavar="S",
+                        help="time for pricing the run on other chips (needs leo exec --what-if; default: what 2 seconds allow); 0: estimate")
     args = parser.parse_args()
     profile = Profile(find(args.run))
     data = json.dumps(page_data(profile, args.what_if_seconds), separators=(",", ":")).replace("</", "<\\/")

@@ -40,11 +40,14 @@ def settings(ini, factors):
     return out
 
 
-def price(leo, tape, soc, ini, factors):
+def price(leo, tape, soc, ini, factors, seconds=None):
     """Time from the first task to the last, of all kernels, and of each operator, in us, and whether a run there would take it;
     None: this chip is impossible."""
-    done = subprocess.run([leo, "replay", str(tape), "--json", *(["--soc", soc] if soc else []), *settings(ini, factors)],
-                          capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([leo, "replay", str(tape), "--json", *(["--soc", soc] if soc else []), *settings(ini, factors)],
+                              capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None
     if done.returncode:
         return None
     data = json.loads(done.stdout)
@@ -55,10 +58,11 @@ def price(leo, tape, soc, ini, factors):
     return {"us": data["us"], "kernels": sum(by_name.values()), "by_name": by_name, "mark": data["mark"], "by": data["estimated_by"]}
 
 
-def points(leo, tape, soc, ini, seconds):
-    """All combinations if they can be priced in `seconds`, else each axis alone; None if the tape cannot be played."""
+def points(leo, tape, soc, ini, seconds, must=True):
+    """All combinations if they can be priced in `seconds`, else each axis alone; None if the tape cannot be played, or, but for
+    `must`, if that would take longer too."""
     began = time.monotonic()
-    base = price(leo, tape, soc, ini, [1] * len(AXES))
+    base = price(leo, tape, soc, ini, [1] * len(AXES), None if must else seconds)
     if not base:
         return None
     one, workers = time.monotonic() - began, os.cpu_count() or 1
@@ -66,6 +70,8 @@ def points(leo, tape, soc, ini, seconds):
     every = list(itertools.product(*choices))
     full = one * len(every) / workers <= seconds
     wanted = every if full else [point for point in every if sum(factor != 1 for factor in point) <= 1]
+    if not must and one * len(wanted) / workers > seconds:
+        return None
     names = sorted(base["by_name"], key=base["by_name"].get, reverse=True)[:LISTED]
     with ThreadPoolExecutor(workers) as pool:
         priced = list(pool.map(lambda point: base if all(f == 1 for f in point) else price(leo, tape, soc, ini, point), wanted))
