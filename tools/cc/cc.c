@@ -5,6 +5,7 @@
 
 #include "hints.h"
 #include "kernels.h"
+#include "parts.h"
 #include "process.h"
 #include <errno.h>
 #include <pthread.h>
@@ -108,6 +109,7 @@ static void push_language(struct cc_args *args, const char *source)
         cc_args_push(args, "-xc++"); // whatever the file's name ends with
         cc_args_push(args, "-Wglobal-constructors");
         cc_args_push(args, "-Wno-error=global-constructors");
+        cc_args_push(args, "-Wno-c++11-narrowing"); // sizes in 32 bits, as the vendor's compiler
     } else {
         cc_args_push(args, "-std=gnu11");
     }
@@ -156,11 +158,16 @@ static leo_status check_memories(const struct job *job, size_t index)
     return message.count ? LEO_ERR_PARSE : LEO_OK;
 }
 
-static leo_status compile(const struct job *job, size_t index)
+/* One run of the compiler to the object <temps>.<index>.<suffix>o; its lines go to `kept`. */
+static leo_status compile_once(const struct job *job, size_t index, const struct cc_part *part,
+                               struct cc_kept *kept)
 {
     const struct leo_cc_opts *opts = job->opts;
     struct cc_args args = {0};
     push_compiler(&args, job, opts->sources[index]);
+    for (size_t i = 0; part && i < sizeof(part->defines) / sizeof(part->defines[0]); i++) {
+        cc_args_push(&args, "%s", part->defines[i]);
+    }
     if (opts->depfile && index == 0) {
         cc_args_push(&args, "-MD");
         cc_args_push(&args, "-MT%s", opts->output);
@@ -168,12 +175,48 @@ static leo_status compile(const struct job *job, size_t index)
     }
     cc_args_push(&args, "-c");
     cc_args_push(&args, "%s", opts->sources[index]);
-    cc_args_push(&args, "-o%s.%zu.o", job->temps, index);
-    struct cc_last_line last = {0};
+    cc_args_push(&args, "-o%s.%zu%s%s.o", job->temps, index, part ? "." : "",
+                 part ? part->suffix : "");
     leo_status status =
-        cc_process_run_lines(CC_TOOL_CLANG, &args, opts->verbose, cc_hint_print, &last, &job->fail);
+        cc_process_run_lines(CC_TOOL_CLANG, &args, opts->verbose, cc_kept_take, kept, &job->fail);
     cc_args_finish(&args);
-    return status == LEO_OK && !opts->host_triple ? check_memories(job, index) : status;
+    return status;
+}
+
+/* The same warnings come from both parts: they are told once. */
+static leo_status compile_parts(const struct job *job, size_t index)
+{
+    char prefix[CC_PATH_BYTES + 32];
+    leo_status status = LEO_OK;
+    struct cc_kept kept[CC_PART_COUNT] = {0};
+    for (unsigned i = 0; i < CC_PART_COUNT && status == LEO_OK; i++) {
+        status = compile_once(job, index, &cc_parts[i], &kept[i]);
+        if (i == 0 || status != LEO_OK || !kept[0].text.data) {
+            cc_kept_print(&kept[i]);
+        }
+    }
+    for (unsigned i = 0; i < CC_PART_COUNT; i++) {
+        cc_text_finish(&kept[i].text);
+    }
+    snprintf(prefix, sizeof(prefix), "%s.%zu", job->temps, index);
+    if (status == LEO_OK) {
+        status = cc_parts_join(prefix, fixed_flags, 3, job->opts->verbose, &job->fail);
+    }
+    cc_parts_remove(prefix);
+    return status;
+}
+
+static leo_status compile(const struct job *job, size_t index)
+{
+    struct cc_kept kept = {0};
+    leo_status status = compile_once(job, index, NULL, &kept);
+    if (status == LEO_ERR_PARSE && kept.wants_parts) {
+        cc_text_finish(&kept.text);
+        return compile_parts(job, index);
+    }
+    cc_kept_print(&kept);
+    cc_text_finish(&kept.text);
+    return status == LEO_OK && !job->opts->host_triple ? check_memories(job, index) : status;
 }
 
 static leo_status link_image(const struct job *job, const char *output, bool with_notes)

@@ -67,6 +67,29 @@ void cc_hint_print(void *user, const char *line)
     }
 }
 
+void cc_kept_take(void *user, const char *line)
+{
+    struct cc_kept *kept = user;
+    // device.h poisons the words where a file is compiled for both.
+    kept->wants_parts |= strstr(line, "use of a poisoned identifier") != NULL ||
+                         strstr(line, "use a poisoned identifier") != NULL;
+    cc_text_add(&kept->text, "%s", line);
+}
+
+void cc_kept_print(const struct cc_kept *kept)
+{
+    struct cc_last_line last = {0};
+    for (const char *line = kept->text.data, *end; line && *line; line = end) {
+        end = strchr(line, '\n');
+        end = end ? end + 1 : line + strlen(line);
+        char *copy = strndup(line, (size_t)(end - line));
+        if (copy) {
+            cc_hint_print(&last, copy);
+        }
+        free(copy);
+    }
+}
+
 /** How many different memories a line names, by qualifier or number (device.h). */
 static unsigned count_memories(const char *line)
 {

@@ -61,11 +61,18 @@ static void close_image(struct image *image)
     elf_end(image->elf);
 }
 
-/* True if the code of the symbol holds an instruction of the cube side of a split chip. */
-static bool uses_cube(Elf_Scn *section, const GElf_Shdr *header, const GElf_Sym *symbol)
+enum {
+    CUBE_PIPES = 1 << LEO_PIPE_M | 1 << LEO_PIPE_MTE1 | 1 << LEO_PIPE_FIX,
+    VECTOR_PIPES = 1 << LEO_PIPE_V,
+};
+
+/* True if the code of the symbol holds an instruction of one of the pipes. */
+static bool uses_pipes(const struct image *image, const GElf_Sym *symbol, unsigned pipes)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
-    uint64_t first = symbol->st_value - header->sh_addr;
+    GElf_Shdr header;
+    Elf_Scn *section = elf_getscn(image->elf, symbol->st_shndx);
+    Elf_Data *data = section && gelf_getshdr(section, &header) ? elf_getdata(section, NULL) : NULL;
+    uint64_t first = data ? symbol->st_value - header.sh_addr : 0;
     for (uint64_t at = first;
          data && data->d_buf && at + 4 <= first + symbol->st_size && at + 4 <= data->d_size;
          at += 4) {
@@ -73,8 +80,7 @@ static bool uses_cube(Elf_Scn *section, const GElf_Shdr *header, const GElf_Sym 
         struct leo_insn_word insn;
         memcpy(&word, (const char *)data->d_buf + at, sizeof(word));
         if (leo_insn_decode(word, &insn)) {
-            int pipe = leo_insn_info(insn.insn)->pipe;
-            if (pipe == LEO_PIPE_M || pipe == LEO_PIPE_MTE1 || pipe == LEO_PIPE_FIX) {
+            if (pipes >> leo_insn_info(insn.insn)->pipe & 1) {
                 return true;
             }
         }
@@ -161,7 +167,37 @@ static const char *kind_of(const struct image *image, const struct cc_target *ta
     if (name && strcmp(name, ".text.npu.mix_one") == 0) {
         return "mix_one";
     }
-    return uses_cube(section, &header, symbol) ? "cube" : "vector";
+    return uses_pipes(image, symbol, CUBE_PIPES) ? "cube" : "vector";
+}
+
+static bool find_symbol(const struct image *image, const char *name, const char *suffix,
+                        GElf_Sym *symbol)
+{
+    const size_t bytes = strlen(name);
+    for (size_t i = 1; i < image->symbol_count; i++) {
+        const char *own = gelf_getsym(image->symbols, (int)i, symbol)
+                              ? elf_strptr(image->elf, image->names, symbol->st_name)
+                              : NULL;
+        if (own && strncmp(own, name, bytes) == 0 && strcmp(own + bytes, suffix) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A kernel in parts (parts.h) is of both kinds of cores if one part computes on the cube side and
+ * the other on the vector side, unless it says its kind. */
+static const char *kind_of_parts(const struct image *image, const GElf_Sym *cube,
+                                 const GElf_Sym *vector)
+{
+    const char *said = cube ? said_kind_of(image, cube) : NULL;
+    said = !said && vector ? said_kind_of(image, vector) : said;
+    if (said) {
+        return said;
+    }
+    const bool has_cube = cube && uses_pipes(image, cube, CUBE_PIPES);
+    const bool has_vector = vector && uses_pipes(image, vector, VECTOR_PIPES);
+    return has_cube ? has_vector ? "mix" : "cube" : "vector";
 }
 
 static leo_status check_arrays(const struct image *image, const struct cc_target *target,
@@ -181,6 +217,12 @@ static leo_status check_arrays(const struct image *image, const struct cc_target
     return status;
 }
 
+static bool is_part(const char *name)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return dot && (strcmp(dot, ".aic") == 0 || strcmp(dot, ".aiv") == 0);
+}
+
 static leo_status note_kernel(const struct image *image, const struct cc_target *target,
                               const GElf_Sym *symbol, struct cc_kernels *kernels,
                               const struct cc_fail *fail)
@@ -189,9 +231,17 @@ static leo_status note_kernel(const struct image *image, const struct cc_target 
     if (!name || !*name) {
         return cc_fail(fail, LEO_ERR_BAD_ELF, "a kernel has no name");
     }
-    cc_text_add(&kernels->notes, "%s %u %s", name, target->arch, kind_of(image, target, symbol));
+    GElf_Sym cube, vector;
+    const bool has_cube = find_symbol(image, name, ".aic", &cube);
+    const bool has_vector = find_symbol(image, name, ".aiv", &vector);
+    const bool has_parts = has_cube || has_vector;
+    const GElf_Sym *described = has_vector ? &vector : has_cube ? &cube : symbol;
+    cc_text_add(&kernels->notes, "%s %u %s", name, target->arch,
+                has_parts
+                    ? kind_of_parts(image, has_cube ? &cube : NULL, has_vector ? &vector : NULL)
+                    : kind_of(image, target, symbol));
     leo_status status =
-        cc_params_describe(image->dwarf, symbol->st_value, name, &kernels->notes, fail);
+        cc_params_describe(image->dwarf, described->st_value, name, &kernels->notes, fail);
     if (target->tells_tasks) {
         const Elf_Data *shared = section_named(image, ".npu.bt");
         cc_text_add(&kernels->notes, " task%zu", shared ? shared->d_size : 0);
@@ -208,7 +258,8 @@ static leo_status read_kernels(const struct image *image, const struct cc_target
         GElf_Sym symbol;
         if (!gelf_getsym(image->symbols, (int)i, &symbol) ||
             GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
-            GELF_ST_VISIBILITY(symbol.st_other) != STV_PROTECTED || symbol.st_shndx == SHN_UNDEF) {
+            GELF_ST_VISIBILITY(symbol.st_other) != STV_PROTECTED || symbol.st_shndx == SHN_UNDEF ||
+            is_part(elf_strptr(image->elf, image->names, symbol.st_name))) {
             continue;
         }
         leo_status status = note_kernel(image, target, &symbol, kernels, fail);

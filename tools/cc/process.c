@@ -15,6 +15,7 @@ static const struct cc_tool tools[CC_TOOL_COUNT] = {
     [CC_TOOL_CLANG] = {LEO_DEVICE_CC, "clang-19", "LEO_DEVICE_CC"},
     [CC_TOOL_LLD] = {LEO_DEVICE_LD, "lld-19", "LEO_DEVICE_LD"},
     [CC_TOOL_OBJDUMP] = {LEO_DEVICE_OBJDUMP, "llvm-19", "LEO_DEVICE_OBJDUMP"},
+    [CC_TOOL_OBJCOPY] = {LEO_DEVICE_OBJCOPY, "llvm-19", "LEO_DEVICE_OBJCOPY"},
 };
 
 const char *cc_tool_command(enum cc_tool_id tool)

@@ -16,8 +16,8 @@ struct cc_tool {
     const char *variable; /**< Environment variable that names another command. */
 };
 
-enum cc_tool_id { CC_TOOL_CLANG, CC_TOOL_LLD, CC_TOOL_OBJDUMP };
-#define CC_TOOL_COUNT 3
+enum cc_tool_id { CC_TOOL_CLANG, CC_TOOL_LLD, CC_TOOL_OBJDUMP, CC_TOOL_OBJCOPY };
+#define CC_TOOL_COUNT 4
 
 /** The command to start: the environment variable if set. */
 const char *cc_tool_command(enum cc_tool_id tool);

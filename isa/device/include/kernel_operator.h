@@ -46,7 +46,9 @@
 
 #include <ascendc/math.h>
 #include <ascendc/meet.h>
+#include <ascendc/tensor_list.h>
 #include <ascendc/tiling.h>
+#include <ascendc/transpose.h>
 
 #ifdef LEO_ONE_FILE
 #pragma clang force_cuda_host_device end

@@ -7,6 +7,7 @@ The examples, calls one by one on both chips, what the automatic order between u
 
 import array
 import math
+import operator
 import os
 import random
 import struct
@@ -227,6 +228,32 @@ class Kernels(Case):
     def test_softmax(self):
         self.built(EXAMPLES / "softmax.cpp", B1)
         self.good(B1, 8, *self.softmax_args())
+
+    def test_topk(self):
+        rows, columns, k = 5, 256, 10
+        rng = random.Random(3)
+        x = [[f32(rng.uniform(-9, 9)) for _ in range(columns)] for _ in range(rows)]
+        order = [sorted(range(columns), key=lambda i, row=row: -row[i])[:k] for row in x]
+        flat = lambda kind, lists: struct.pack(f"{sum(map(len, lists))}{kind}", *[v for row in lists for v in row])
+        self.built(EXAMPLES / "topk.cpp", B1)
+        self.good(B1, 2, "--arg", "in:" + self.write("x", flat("f", x)), "--arg", f"out:{4 * rows * k}", "--arg", f"out:{4 * rows * k}", "--arg", str(rows),
+                  "--arg", str(columns), "--arg", str(k), "--golden",
+                  "1:" + self.write("values", flat("f", [[row[i] for i in picked] for row, picked in zip(x, order)])) + ":f32:0",
+                  "--golden", "2:" + self.write("indices", flat("i", order)) + ":s32:0")
+
+    def test_flash_attention(self):
+        queries, keys, head = 80, 256, 64  # the last vector core has less
+        rng = random.Random(4)
+        q, k, v = ([[half(rng.gauss(0, 1)) for _ in range(head)] for _ in range(count)] for count in (queries, keys, keys))
+        y = []
+        for row in q:
+            weights = [math.exp(sum(map(operator.mul, row, other)) / 8) for other in k]
+            y.append([sum(map(operator.mul, weights, column)) / sum(weights) for column in zip(*v)])
+        flat = lambda rows: struct.pack(f"{len(rows) * head}e", *[value for row in rows for value in row])
+        self.built(EXAMPLES / "flash_attention.cpp", B1)
+        self.good(B1, 2, "--arg", "in:" + self.write("q", flat(q)), "--arg", "in:" + self.write("k", flat(k)), "--arg", "in:" + self.write("v", flat(v)),
+                  "--arg", f"out:{2 * queries * head}", "--arg", f"out:{16 << 20}", "--arg", str(queries), "--arg", str(keys), "--golden",
+                  "3:" + self.write("y", flat(y)) + ":f16:2e-3")
 
     def test_without_automatic_order_the_checker_tells_what_is_missing(self):
         self.built(EXAMPLES / "softmax.cpp", B1, "-DLEO_NO_AUTO_SYNC")

@@ -185,8 +185,10 @@ class Calls(Case):
 
     def test_assert(self):
         body = 'ASCENDC_ASSERT(n == %d, { KERNEL_LOG(KERNEL_ERROR, "n is wrong"); }); Adds(z, x, (float)GetTaskRation(), n);'
-        self.assertEqual(self.call(B1, body.replace("%d", "8"), [1.0] * 8, [1.0] * 8), [2.0] * 8, self.said)
-        self.assertIsNone(self.call(B1, body.replace("%d", "9"), [1.0] * 8, [1.0] * 8))
+        debug = ("-DASCENDC_DEBUG",)
+        self.assertEqual(self.call(B1, body.replace("%d", "8"), [1.0] * 8, [1.0] * 8, debug), [2.0] * 8, self.said)
+        self.assertEqual(self.call(B1, body.replace("%d", "neither_read"), [1.0] * 8, [1.0] * 8), [2.0] * 8, self.said)
+        self.assertIsNone(self.call(B1, body.replace("%d", "9"), [1.0] * 8, [1.0] * 8, debug))
         self.assertIn("n is wrong", self.said)
 
     def test_limits_of_half(self):
@@ -320,6 +322,27 @@ class More(Case):
         far = [v or 1.0 for v in x]
         self.close("Power(z, x, -2.0f, n);", far, y, [v ** -2 for v in far], 1e-6)
         self.close("Abs(x, x, n); Power(z, x, 1.75f, n);", far, y, [abs(v) ** 1.75 for v in far], 2e-6)
+        self.close("Erf(z, x, n);", x, y, [math.erf(v) for v in x], 5e-7)
+        whole = [float(i % 7 - 3) for i in range(200)]
+        self.close("Power(z, x, y, n);", far, whole, [a ** b for a, b in zip(far, whole)], 3e-6)
+        self.close("Abs(x, x, n); Power(z, x, y, n);", far, y, [abs(a) ** b for a, b in zip(far, y)], 3e-6)
+        got = self.call(B1, "Power(z, x, y, n);", far, [0.5] * 200)
+        self.assertTrue(all(math.isnan(v) if of < 0 else abs(v - of ** 0.5) < 1e-5 for v, of in zip(got, far)))
+
+    def test_sums_along_an_axis(self):
+        x = [float(i * 7 % 11 - 5) for i in range(128)]
+        along = [sum(x[i // 16 * 16:i + 1]) for i in range(128)]
+        down = [sum(x[i % 16:i + 1:16]) for i in range(128)]
+        text = "static constexpr CumSumConfig config{%s, false, %s}; CumSum<float, config>(z, tmp, x, {8, 16});%s"
+        self.assertEqual(self.call(B1, text % ("true", "false", ""), x, x), along, self.said)
+        self.assertEqual(self.call(B1, text % ("false", "true", " Add(z, z, x, 112); DataCopy(z, tmp, 16); Sub(z[16], z[16], x[16], 96);"), x, x),
+                         down[-16:] + down[16:], self.said)
+
+    def test_turned_blocks(self):
+        x = [float(i) for i in range(128)]
+        lists = "uint64_t to[16], from[16]; for (int i = 0; i < 16; i++) { to[i] = (uint64_t)z[i * 8].GetPhyAddr(); " \
+                "from[i] = (uint64_t)x[i * 8].GetPhyAddr(); } TransDataTo5HD<float>(to, from, {false, false, 1, 0, 0});"
+        self.assertEqual(self.call(B1, lists, x, x), [x[i % 16 * 8 + i // 16] for i in range(128)], self.said)
 
     def test_bits_of_any_width(self):
         x, y = [1.5, -2.25, 3.0, 1e-3] * 8, [7.0, 0.5, -1.0, 2.0] * 8
@@ -394,6 +417,56 @@ class More(Case):
         got = self.call(B1, body, x, x)
         self.assertIsNotNone(got, self.said)
         self.assertEqual(got[:2], [31.0, 32.0])
+
+
+# What differs between the guards is a function, a type and a variable of the same names.
+PARTS = """
+#include "kernel_operator.h"
+using namespace AscendC;
+#ifdef __DAV_C220_CUBE__
+struct Own { int32_t number = 100; int32_t unused = 0; };
+#else
+struct Own { int32_t number = 200; };
+#endif
+inline LEO_DEVICE Own own;
+template <typename T> __attribute__((noinline)) __aicore__ T more(T x) { return x + own.number; }
+#ifndef __DAV_C220_CUBE__
+extern "C" __global__ __aicore__ void only_vector(GM_ADDR) { Duplicate(LocalTensor<float>(TPosition::VECCALC, 0, 256), 1.0f, 64); }
+#endif
+extern "C" __global__ __aicore__ void parts(GM_ADDR z, int32_t add)
+{
+    KIND;
+    GlobalTensor<int32_t> out;
+    out.SetGlobalBuffer((__gm__ int32_t *)z, 48);
+#if defined(__DAV_C220_CUBE__)
+    const int at = 0;
+#elif defined(__DAV_C220_VEC__)
+    const int at = 16 + 16 * GetSubBlockIdx();
+#endif
+    for (int i = 0; i < 16; i++) {
+        out.SetValue(at + i, more(add));
+    }
+    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(out[at]);
+}
+"""
+
+
+class Parts(Case):
+    """Guards of the kind of core: the source is compiled for both."""
+
+    def test_one_kernel_of_two_parts(self):
+        source = self.path / "parts.cpp"
+        source.write_text(PARTS.replace("KIND", "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)"), encoding="ascii")
+        self.built(source, B1)
+        self.good(B1, 1, "--kernel", "parts", "--arg", f"out:192:{self.path / 'z'}", "--arg", "7")
+        self.assertEqual(list(struct.unpack("48i", (self.path / "z").read_bytes())), [107] * 16 + [207] * 32)
+        self.assertIn(b"only_vector 2201 vector ", (self.path / "k.elf").read_bytes())
+        self.good(B1, 1, "--kernel", "only_vector", "--arg", "in:" + self.write("x", bytes(32)))
+
+    def test_an_error_in_one_part(self):
+        source = self.path / "parts.cpp"
+        source.write_text(PARTS.replace("KIND", "(void)Own().unused"), encoding="ascii")
+        self.assertEqual(self.compile(source, B1).stderr.count("error: no member named 'unused'"), 1)
 
 
 if __name__ == "__main__":

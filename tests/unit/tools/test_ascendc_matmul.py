@@ -152,7 +152,7 @@ class Matmul(Case):
         flat = lambda rows, turn: [v for row in (zip(*rows) if turn else rows) for v in row]
         pack = lambda name, values, of: "in:" + self.write(name, struct.pack(f"{len(values)}{letter[of]}", *values))
         result = [v for row in expected for v in row]
-        vectors = blocks * (1 if "1_1" in kind else 2)
+        vectors = blocks * (1 if "1_1" in kind or "AIC_ONLY" in kind else 2)
         run = self.run_kernel(B1, blocks, "--arg", pack("a", flat(a, turned[0]), types[0]), "--arg", pack("b", flat(b, turned[1]), types[0]),
                               "--arg", pack("bias", bias, types[2]), "--arg", "inout:" + self.write("c", bytes(len(result) * struct.calcsize(letter[types[1]]))),
                               "--arg", f"out:{WORKSPACE + 65536}", "--arg", str(m), "--arg", str(n), "--arg", str(k), "--arg",
@@ -173,6 +173,9 @@ class Matmul(Case):
         for blocks in (1, 3):
             for kind in ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1)", ""):
                 self.assertTrue(self.product(50, 40, 33, blocks=blocks, kind=kind), self.said)
+
+    def test_cube_cores_alone(self):
+        self.product(100, 96, 96, kind="KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY)", blocks=3, more=("-DASCENDC_CUBE_ONLY",))
 
     def test_block_by_block(self):
         self.assertTrue(self.product(70, 100, 33, "mm.SetBias(biasGm); while (mm.Iterate()) { mm.GetTensorC(cGm); } mm.End();"), self.said)

@@ -234,6 +234,35 @@ struct leo_arctangent {
     }
 };
 
+/* 1 - t (a1 + t (a2 + ...)) exp(-x^2) with the sign of x, t = 1 / (1 + 0.3275911 |x|): Abramowitz
+ * and Stegun 7.1.26, exact to 1.5e-7. */
+struct leo_error_function {
+    LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, int32_t n)
+    {
+        constexpr float factors[] = {1.061405429f, -1.453152027f, 1.421413741f, -0.284496736f,
+                                     0.254829592f};
+        Abs(b, x, n);
+        Muls(b, b, 0.3275911f, n);
+        Adds(b, b, 1.0f, n);
+        Duplicate(a, 1.0f, n);
+        Div(b, a, b, n);
+        Muls(a, b, factors[0], n);
+        for (int i = 1; i < 5; i++) {
+            Adds(a, a, factors[i], n);
+            Mul(a, a, b, n);
+        }
+        Mul(b, x, x, n);
+        Muls(b, b, -1.0f, n);
+        Exp(b, b, n);
+        Mul(a, a, b, n);
+        Muls(a, a, -1.0f, n);
+        Adds(a, a, 1.0f, n);
+        leo_arctangent::side(b, x, -1.0f, 1.0f, n);
+        Mul(x, a, b, n);
+    }
+};
+
 template <RoundMode mode> struct leo_rounding {
     LEO_AC_METHOD static void run(const LocalTensor<float> &x, const LocalTensor<float> &,
                                   const LocalTensor<float> &, int32_t n)
@@ -376,6 +405,51 @@ LEO_AC_INLINE void Power(const LocalTensor<T> &dst, const LocalTensor<T> &src, c
                          uint32_t count)
 {
     Power<T, isReuseSource>(dst, src, exponent, GetTPipePtr()->leo_rest(), count);
+}
+
+/** src0 to the power of src1: exp(src1 * ln |src0|), with the sign of an odd exponent; not a number
+ * where src0 is below 0 and src1 not whole, or both are 0. The relative error is up to 3e-7 * (1 +
+ * |src1 * ln |src0||). */
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Power(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                         const LocalTensor<T> &src1, const LocalTensor<uint8_t> &tmp,
+                         uint32_t count)
+{
+    static_assert(IsSameType<T, float>::value, "Power: float");
+    const leo_math_room room = leo_math_split(tmp);
+    for (uint32_t at = 0; at < count; at += room.count) {
+        const int32_t n = (int32_t)(count - at < room.count ? count - at : room.count);
+        const LocalTensor<float> &sign = room.a, &below = room.b, &refused = room.value;
+        Muls(sign, src1[at], 0.5f, n);
+        Cast(refused, sign, RoundMode::CAST_FLOOR, (uint32_t)n);
+        Sub(sign, sign, refused, n);
+        Muls(sign, sign, -4.0f, n);
+        Adds(sign, sign, 1.0f, n); // 1 of an even exponent, -1 of an odd one
+        leo_arctangent::side(below, src0[at], -1.0f, 0.0f, n);
+        // The root of a number below 0 where the base is below 0 and the exponent is not whole.
+        Mul(refused, sign, sign, n);
+        Adds(refused, refused, -1.0f, n);
+        Mul(refused, refused, below, n);
+        Muls(refused, refused, -1.0f, n);
+        Sqrt(refused, refused, n);
+        Muls(sign, sign, -1.0f, n);
+        Adds(sign, sign, 1.0f, n);
+        Mul(sign, sign, below, n);
+        Adds(sign, sign, 1.0f, n); // 1 of a base above 0
+        Add(sign, sign, refused, n);
+        Abs(below, src0[at], n);
+        Ln(below, below, n);
+        Mul(below, below, src1[at], n);
+        Exp(below, below, n);
+        Mul(dst[at], sign, below, n);
+    }
+}
+
+template <typename T, bool isReuseSource = false>
+LEO_AC_INLINE void Power(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                         const LocalTensor<T> &src1, uint32_t count)
+{
+    Power<T, isReuseSource>(dst, src0, src1, GetTPipePtr()->leo_rest(), count);
 }
 
 /* Row i of `columns` elements. */

@@ -75,3 +75,7 @@ LEO_AC_INLINE GM_ADDR leo_user_workspace(GM_ADDR workspace, uint32_t kept)
 }
 
 } // namespace AscendC
+
+// Public code names them without the namespace.
+using AscendC::GetSysWorkSpacePtr;
+using AscendC::SetSysWorkspace;

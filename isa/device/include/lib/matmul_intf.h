@@ -410,6 +410,10 @@ using MatmulImpl = Matmul<A, B, C, Bias, config>;
 } // namespace AscendC
 
 namespace matmul = AscendC;
+// Public code names them without the namespace.
+using AscendC::CFG_IBSHARE_NORM;
+using AscendC::CFG_MDL;
+using AscendC::CFG_NORM;
 
 #ifdef LEO_ONE_FILE
 #pragma clang force_cuda_host_device end

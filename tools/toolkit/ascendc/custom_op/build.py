@@ -99,6 +99,8 @@ class Build:
         text = source.read_text(encoding="utf-8", errors="replace")
         main.write_text(generate.kernel_main(op, config, source, described, f"{op['type']}_{number}", "op_host" in text), encoding="utf-8")
         defines = [f"-DLEO_TILING_KEY={key}" if key else "-DLEO_TILING_KEY_BY_LAUNCH"]
+        # Launches of the host behind this guard are not the kernel's.
+        defines += ["-D__CCE_KT_TEST__"] if "<<<" in text else []
         for param, (kind, form) in zip(config["params"], kinds):
             word, name = TYPES.get(kind, (f"{kind}", None))
             upper = param["name"].upper()
