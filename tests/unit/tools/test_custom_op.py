@@ -21,6 +21,7 @@ HOST = """
 #include "register/op_def_registry.h"
 #include "register/op_impl_registry.h"
 #include "tiling/tiling_api.h"
+using namespace AscendC; // as public code has it
 namespace optiling
 {
 BEGIN_TILING_DATA_DEF(Inner)
@@ -239,5 +240,5 @@ class CustomOp(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    CANN = Path(sys.argv.pop(1))
+    CANN = Path(sys.argv.pop(1)).resolve()
     unittest.main()

@@ -90,5 +90,5 @@ class TikiCpuLib(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    CANN = Path(sys.argv.pop(1))
+    CANN = Path(sys.argv.pop(1)).resolve()
     unittest.main()

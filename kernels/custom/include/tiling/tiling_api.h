@@ -10,6 +10,11 @@
 #include <algorithm>
 #include <cstdint>
 
+/* Public code opens it for the names of the language's own objects. */
+namespace AscendC
+{
+}
+
 namespace matmul_tiling
 {
 

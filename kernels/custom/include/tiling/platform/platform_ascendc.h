@@ -4,6 +4,11 @@
 
 #include <platform/platform_infos_def.h>
 
+/* Public code opens it for the names of the language's own objects. */
+namespace AscendC
+{
+}
+
 namespace platform_ascendc
 {
 
