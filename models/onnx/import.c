@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an ONNX file to a model: weights, inputs, nodes in order, outputs. */
+#include "fusions.h"
 #include "outputs.h"
 #include "pictures.h"
 
@@ -141,26 +142,47 @@ static void take_inputs(struct onnx_import *import)
     onnx_end_pictures(import);
 }
 
-static void take_nodes(struct onnx_import *import)
+static void take_node(struct onnx_import *import, size_t index, OnnxFile__Node *node)
+{
+    const char *op = node->op_type ? node->op_type : "";
+    const onnx_handler handler = onnx_find_handler(op);
+    import->node = node;
+    import->build.node = (uint32_t)index + 1;
+    import->build.model.nodes[index].into = (uint32_t)index + 1;
+    if (!handler || (node->domain && *node->domain && strcmp(node->domain, "ai.onnx") != 0)) {
+        onnx_fail(import, "no operator of the library serves this type%s",
+                  handler ? " of its domain" : "");
+    } else if (node->n_output == 0) {
+        onnx_fail(import, "it has no output");
+    } else {
+        handler(import);
+    }
+}
+
+// Numbers that stand among the nodes come first: fusions look at them.
+static void take_constants(struct onnx_import *import)
 {
     const OnnxFile__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_node && !import->build.failed; i++) {
-        import->node = graph->node[i];
-        if (import->skipped[i]) {
-            continue;
+        OnnxFile__Node *node = graph->node[i];
+        if (!import->skipped[i] && node->op_type && strcmp(node->op_type, "Constant") == 0) {
+            take_node(import, i, node);
+            import->skipped[i] = true;
         }
-        import->build.node = (uint32_t)i + 1;
-        import->build.model.nodes[i].into = (uint32_t)i + 1;
-        const char *op = import->node->op_type ? import->node->op_type : "";
-        const onnx_handler handler = onnx_find_handler(op);
-        if (!handler || (import->node->domain && *import->node->domain &&
-                         strcmp(import->node->domain, "ai.onnx") != 0)) {
-            onnx_fail(import, "no operator of the library serves this type%s",
-                      handler ? " of its domain" : "");
-        } else if (import->node->n_output == 0) {
-            onnx_fail(import, "it has no output");
-        } else {
-            handler(import);
+    }
+}
+
+static void take_nodes(struct onnx_import *import)
+{
+    const OnnxFile__Graph *graph = import->graph;
+    take_constants(import);
+    for (size_t i = 0; i < graph->n_node && !import->build.failed; i++) {
+        if (!import->skipped[i]) {
+            onnx_fuse_from(import, i);
+        }
+        if (!import->skipped[i] && !import->build.failed) {
+            OnnxFile__Node *fused = onnx_fused_at(import, i);
+            take_node(import, i, fused ? fused : graph->node[i]);
         }
     }
     import->node = NULL;
@@ -259,6 +281,7 @@ leo_status leo_import_onnx(const void *data, size_t bytes, const struct leo_impo
     leo_free(import.skipped);
     leo_free(import.outputs);
     leo_free(import.aipp);
+    onnx_fused_free(import.fused);
     const bool failed = import.build.failed;
     if (failed) {
         snprintf(error, LEO_MODEL_ERROR, "%s", import.build.error);

@@ -34,6 +34,7 @@ struct onnx_import {
     const char **outputs; /**< names of the tensors that the model gives */
     uint32_t output_count;
     struct leo_aipp_list *aipp; /**< NULL: none */
+    struct onnx_fused *fused;   /**< patterns that were found */
     bool bad_option;            /**< what failed was an option's value */
 };
 
@@ -148,6 +149,7 @@ void onnx_pool(struct onnx_import *import);
 void onnx_global_pool(struct onnx_import *import);
 void onnx_gemm(struct onnx_import *import);
 void onnx_matmul(struct onnx_import *import);
+void onnx_matmul_bias(struct onnx_import *import);
 void onnx_lrn(struct onnx_import *import);
 void onnx_resize(struct onnx_import *import);
 

@@ -2,6 +2,8 @@
 /* Products of matrices. */
 #include "values.h"
 
+#include <string.h>
+
 // A matrix, its rows and columns exchanged if `exchange`; dim gets its shape.
 static uint32_t matrix(struct onnx_import *import, struct onnx_tensor *in, bool exchange,
                        int64_t *dim)
@@ -83,4 +85,29 @@ void onnx_matmul(struct onnx_import *import)
     }
     onnx_give(import, 0, LEO_DTYPE_F32,
               kept == rank ? out : onnx_made_flat(import, out, kept, dim));
+}
+
+/* A product with a matrix, and a row that is added to each row of it. */
+void onnx_matmul_bias(struct onnx_import *import)
+{
+    struct onnx_tensor *a = onnx_input(import, 0), *b = onnx_input(import, 1),
+                       *row = onnx_input(import, 2);
+    int64_t dim[LEO_OP_RANK_MAX];
+    if (!a || !b || !row || a->rank < 2 || b->rank != 2 || row->rank != 1 ||
+        a->dim[a->rank - 1] != b->dim[0] || row->dim[0] != b->dim[1]) {
+        onnx_fail(import, "its inputs do not fit");
+        return;
+    }
+    const uint32_t rank = a->rank;
+    memcpy(dim, a->dim, sizeof(dim));
+    dim[rank - 1] = b->dim[1];
+    const int64_t k = b->dim[0], rows = k ? onnx_count(a) / k : 0, left[] = {rows, k},
+                  product[] = {rows, b->dim[1]};
+    const uint32_t x = onnx_made_flat(import, onnx_value(import, a), 2, left),
+                   y = onnx_value(import, b), z = onnx_value(import, row),
+                   out = model_build_value(&import->build, import->floats, 2, product);
+    MODEL_BUILD_CALL(&import->build, "Addmm", model_build_tensor(z), model_build_tensor(x),
+                     model_build_tensor(y), model_build_number(1), model_build_number(1),
+                     model_build_tensor(out), model_build_number(0));
+    onnx_give(import, 0, LEO_DTYPE_F32, onnx_made_flat(import, out, rank, dim));
 }

@@ -74,6 +74,7 @@ static const struct {
     {"LRN", onnx_lrn},
     {"LayerNormalization", onnx_layer_norm},
     {"LeakyRelu", onnx_with_slope},
+    {"LeoMatMulBias", onnx_matmul_bias}, // made by fusions
     {"Less", onnx_binary},
     {"LessOrEqual", onnx_binary},
     {"Log", onnx_unary},

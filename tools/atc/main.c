@@ -106,6 +106,7 @@ static int compile(const struct atc_options *options, const uint8_t *data, size_
         .out_nodes = options->out_nodes,
         .output_type = options->output_type,
         .aipp = aipp,
+        .without_fusions = options->switched_off,
         .nhwc = is_nhwc(options),
     };
     const leo_status status =

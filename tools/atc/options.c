@@ -32,6 +32,8 @@ const char atc_help[] =
     "  --input_fp16_nodes \"a;b\"  these float inputs are given in half precision\n"
     "  --output_type TYPE      of float outputs: FP32 (default), FP16, UINT8, INT8, INT32 ...; or\n"
     "                          \"node:0:FP16\" with the outputs of --out_nodes\n"
+    "  --fusion_switch_file FILE  fusions to leave out: {\"Switch\": {\"GraphFusion\": {\"ALL\": "
+    "\"off\"}}}\n"
     "  --log LEVEL             debug, info: tells what is done; warning, error, null (default)\n"
     "  --op_select_implmode MODE, --optypelist_for_implmode TYPES  accepted\n"
     "  --mode 1 --om FILE --json FILE  writes a compiled model as JSON\n"
@@ -63,6 +65,7 @@ static const struct option {
     {"om", offsetof(struct atc_options, om), NULL},
     {"json", offsetof(struct atc_options, json), NULL},
     {"input_format", offsetof(struct atc_options, format), "|NCHW|NHWC|ND|"},
+    {"fusion_switch_file", offsetof(struct atc_options, fusion_switch_file), NULL},
     {"log", offsetof(struct atc_options, log), "|debug|info|warning|error|null|"},
     {"op_select_implmode", SIZE_MAX, "|high_precision|high_performance|"},
     {"optypelist_for_implmode", SIZE_MAX, NULL},
@@ -237,7 +240,9 @@ int atc_options_parse(int argc, char **argv, struct atc_options *options, char e
             return -1;
         }
     }
-    return check(options, error) == 0 && parse_shapes(options, error) == 0
-               ? parse_gears(options, error)
-               : -1;
+    if (check(options, error) != 0 || parse_shapes(options, error) != 0 ||
+        parse_gears(options, error) != 0) {
+        return -1;
+    }
+    return options->fusion_switch_file ? atc_read_switches(options, error) : 0;
 }

@@ -59,6 +59,27 @@ static void show_calls(const struct leo_model *model, FILE *to)
     }
 }
 
+// What has no calls of its own, because those of another node do its work.
+static void show_fused(const struct leo_model *model, FILE *to)
+{
+    for (uint32_t i = 0; i < model->node_count; i++) {
+        bool first = true;
+        for (uint32_t k = 0; k < model->node_count; k++) {
+            if (k != i && model->nodes[k].into == i + 1) {
+                fputs(first ? "fused into " : ", ", to);
+                if (first) {
+                    put_text(to, model->nodes[i].name);
+                    fprintf(to, " (%s): ", model->nodes[i].type);
+                }
+                put_text(to, model->nodes[k].name);
+                fprintf(to, " (%s)", model->nodes[k].type);
+                first = false;
+            }
+        }
+        fputs(first ? "" : "\n", to);
+    }
+}
+
 static const int64_t *gear_row(const struct leo_model *model, uint32_t gear)
 {
     return model->gears + (size_t)gear * model->gear_width;
@@ -80,6 +101,7 @@ void show_model(const struct leo_model *model, FILE *to)
     if (model->gear_count == 0) {
         show_calls(model, to);
     }
+    show_fused(model->gear_count ? &model->variants[0] : model, to);
 }
 
 static void put_ios(FILE *to, const char *what, const struct leo_model_io *ios, uint32_t count)
@@ -159,6 +181,8 @@ static void put_call(FILE *to, const struct leo_model *model, const struct leo_m
 {
     fputs("    {\"op\": ", to);
     put_text(to, call->op);
+    fputs(", \"node\": ", to);
+    put_text(to, call->node ? model->nodes[call->node - 1].name : "");
     fputs(", \"args\": [", to);
     for (uint32_t i = 0; i < call->arg_count; i++) {
         fputs(i ? ", " : "", to);
@@ -171,7 +195,18 @@ static void put_body(FILE *to, const struct leo_model *model)
 {
     put_ios(to, "inputs", model->inputs, model->input_count);
     put_ios(to, "outputs", model->outputs, model->output_count);
-    fputs("  \"calls\": [\n", to);
+    fputs("  \"nodes\": [", to);
+    for (uint32_t i = 0; i < model->node_count; i++) {
+        const struct leo_model_node *node = &model->nodes[i];
+        fputs(i ? ",\n    {\"name\": " : "\n    {\"name\": ", to);
+        put_text(to, node->name);
+        fputs(", \"type\": ", to);
+        put_text(to, node->type);
+        fputs(", \"into\": ", to);
+        put_text(to, node->into ? model->nodes[node->into - 1].name : "");
+        fputc('}', to);
+    }
+    fputs("],\n  \"calls\": [\n", to);
     for (uint32_t i = 0; i < model->call_count; i++) {
         put_call(to, model, &model->calls[i]);
         fputs(i + 1 < model->call_count ? ",\n" : "\n", to);

@@ -29,8 +29,9 @@ struct leo_import_options {
     /** A type of LEO_IMPORT_TYPES for float outputs, or "node:0:FP16;node2:1:UINT8" with those of
      * out_nodes; NULL: the file's. */
     const char *output_type;
-    const char *aipp; /**< text of --insert_op_conf; NULL: none */
-    bool nhwc;        /**< inputs that pictures become are [n, h, w, c], else [n, c, h, w] */
+    const char *without_fusions; /**< by name, "Gelu;Swish" or "ALL"; NULL: all are done */
+    const char *aipp;            /**< text of --insert_op_conf; NULL: none */
+    bool nhwc; /**< inputs that pictures become are [n, h, w, c], else [n, c, h, w] */
 };
 
 enum { LEO_IMPORT_SHAPES = 64 };
