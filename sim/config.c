@@ -387,13 +387,19 @@ static int handle(void *user, const char *section, const char *name, const char 
     return fail(parser, "unknown key '%s' in section [%s]", name, section);
 }
 
-/* An instruction of a unit that the chip executes must have its time: without, it would be free. */
+/* An instruction of a unit that the chip executes must have its time, its own or that of another
+ * (time= of its line in isa/insn): without, it would be free. */
 static void check_insns(struct parser *parser)
 {
     for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
         const struct leo_insn_info *info = leo_insn_info((enum leo_insn)i);
-        if (leo_insn_has_arch((enum leo_insn)i, parser->config->arch) && info->pipe != LEO_PIPE_S &&
-            !parser->seen_insn[i]) {
+        if (parser->seen_insn[i] || !leo_insn_has_arch((enum leo_insn)i, parser->config->arch) ||
+            info->pipe == LEO_PIPE_S) {
+            continue;
+        }
+        if (parser->seen_insn[info->time_of]) {
+            parser->config->insn[i] = parser->config->insn[info->time_of];
+        } else {
             fail(parser, "instruction '%s' is missing from the [insn] sections", info->name);
         }
     }

@@ -6,6 +6,7 @@ import re
 from model import ARCHS, OPERANDS, SUFFIXES, TRAITS, TableError
 
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+RULE = re.compile(r"HW-[A-Z]+-[0-9]{2}(\.\.[0-9]{2})?$")
 FORMS = {"r4": "abcd", "u4": "abd", "i": "b"}
 
 
@@ -82,11 +83,20 @@ def check_insn_operands(isa, insn):
 
 def check_insn_exec(isa, insn):
     require(insn.planned == (not insn.exec), insn.where, "an instruction is either planned or has exec=")
-    require(not insn.exec or re.match(r"[a-z0-9_]+(:[a-z0-9_]+)?$", insn.exec), insn.where,
-            "exec= is FUNCTION or FUNCTION:MEMBER")
+    require(not insn.exec or re.match(r"[a-z0-9_]+(:[a-z0-9_]+(\+[a-z0-9_]+)?)?$", insn.exec), insn.where,
+            "exec= is FUNCTION, FUNCTION:MEMBER or FUNCTION:MEMBER+SECOND_MEMBER")
     require(isinstance(insn.mode, int) or insn.mode in isa.enums, insn.where, f"unknown enum '{insn.mode}'")
     for trait in insn.traits:
         require(trait in TRAITS, insn.where, f"unknown trait '{trait}'")
+    for rule in insn.rules:
+        require(RULE.match(rule), insn.where, f"rule= has '{rule}', which is no id of a sentence such as HW-VEC-18 or HW-VEC-30..34")
+    require(insn.planned or insn.pipe == "s" or insn.rules, insn.where,
+            f"'{insn.name}' has no rule=: the sentences of docs/hw that give its bits")
+    if insn.time:
+        other = [item for item in isa.insns if item.name == insn.time]
+        require(other, insn.where, f"time= names '{insn.time}', which is no instruction")
+        require(other[0].pipe == insn.pipe and set(insn.archs) <= set(other[0].archs) and not other[0].time, insn.where,
+                f"time={insn.time}: it must be of the same pipe, on the same architectures, and have no time= itself")
 
 
 def check_insn(isa, insn):

@@ -31,6 +31,10 @@ def insn_section(isa, insn):
     lines += [f"{pattern(isa, insn, sub)}  {insn.name}{suffix}" for suffix, sub in subs_of(isa, insn)]
     lines.append("```\n")
     lines.append(f"Pipe {insn.pipe}; chips {archs_of(insn)}; operands {operands}.\n")
+    if insn.rules:
+        lines.append(f"Its bits: {', '.join(rule.replace('..', ' to ') for rule in insn.rules)}.\n")
+    if insn.time:
+        lines.append(f"Takes the time of {insn.time} on a chip whose file names none.\n")
     return "\n".join(lines)
 
 

@@ -45,6 +45,7 @@ struct leo_insn_info {
     uint8_t operand[4];         /**< a b c d: enum leo_insn_operand */
     const char *operand_name[4]; /**< as intrinsics call it; "" = none of them has it as such */
     uint8_t imm;                /**< i form: enum leo_insn_imm */
+    uint16_t time_of;           /**< instruction whose time it takes where a chip's file names none; LEO_INSN_NONE: no default */
     bool planned;               /**< has an encoding only: executing it is an illegal instruction */
 };
 
@@ -138,6 +139,7 @@ def info_row(isa, insn):
             f"        .pipe = LEO_PIPE_{insn.pipe.upper()},\n        .operand = {{{', '.join(operands)}}},\n"
             f"        .operand_name = {{{', '.join(quote(insn.operand_names.get(letter, '')) for letter in 'abcd')}}},\n"
             f"        .imm = LEO_INSN_IMM_{(insn.imm or 'none').upper()},\n"
+            f"        .time_of = LEO_INSN_{(insn.time or 'none').upper()},\n"
             f"        .planned = {'true' if insn.planned else 'false'},\n    }},\n")
 
 

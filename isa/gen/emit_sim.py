@@ -18,7 +18,7 @@ def exec_of(insn):
 
 
 def member_of(insn):
-    member = insn.exec.partition(":")[2]
+    member = insn.exec.partition(":")[2].partition("+")[0]
     return "SIM_" + member.upper() if member else "0"
 
 

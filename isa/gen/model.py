@@ -72,6 +72,8 @@ class Insn:
     foot: str = ""  # form of the footprint; "" = as the first configuration word
     mode: object = 0  # highest value of the mod or order field: a number, or an enum's name
     traits: list = field(default_factory=list)
+    rules: list = field(default_factory=list)  # sentences of docs/hw that give its bits
+    time: str = ""  # instruction whose time it takes on a chip whose file names none
     operand_names: dict = field(default_factory=dict)  # a b c d -> parameter of its intrinsics (emit_intrin.name_operands)
 
 

@@ -100,7 +100,7 @@ def parse_insn(isa, where, text):
     options = {}
     for item in words[7:]:
         key, _, value = item.partition("=")
-        if key not in ("sub", "config", "types", "soc", "status", "imm", "exec", "foot", "mode", "traits"):
+        if key not in ("sub", "config", "types", "soc", "status", "imm", "exec", "foot", "mode", "traits", "rule", "time"):
             raise TableError(where, f"unknown option '{item}'")
         add_unique(where, options, key, value, "option")
     operand_text, doc = split_doc(tail)
@@ -118,7 +118,8 @@ def parse_insn(isa, where, text):
         [x for x in options.get("config", "").split(",") if x], options.get("imm", ""), types,
         archs or sorted(types) or list(ARCHS), "status" in options, parse_operands(where, operand_text), doc,
         options.get("exec", ""), options.get("foot", ""), number_or_name(options.get("mode", "0")),
-        [x for x in options.get("traits", "").split(",") if x]))
+        [x for x in options.get("traits", "").split(",") if x], [x for x in options.get("rule", "").split(",") if x],
+        options.get("time", "")))
 
 
 def parse_convert(isa, where, text):

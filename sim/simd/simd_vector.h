@@ -7,6 +7,7 @@
 #pragma once
 
 #include <leo/isa_enums.h>
+#include <sim_vector_members.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,46 +23,9 @@ enum sim_lane {
 };
 #define SIM_LANE_COUNT 6
 
-enum sim_binary {
-    SIM_BINARY_ADD,
-    SIM_BINARY_SUB,
-    SIM_BINARY_MUL,
-    SIM_BINARY_DIV,
-    SIM_BINARY_MAX,
-    SIM_BINARY_MIN,
-    SIM_BINARY_ADDRELU,
-    SIM_BINARY_SUBRELU,
-    SIM_BINARY_LRELU, /**< a < 0 ? a x b : a */
-    SIM_BINARY_AND,
-    SIM_BINARY_OR,
-    SIM_BINARY_SHL, /**< by b bits, at most the lane's */
-    SIM_BINARY_SHR,
-    SIM_BINARY_SHR_ROUND /**< the last bit that leaves is added */
-};
-#define SIM_BINARY_COUNT 14
-
-enum sim_unary {
-    SIM_UNARY_ABS,
-    SIM_UNARY_RELU,
-    SIM_UNARY_EXP,
-    SIM_UNARY_LN,
-    SIM_UNARY_SQRT,
-    SIM_UNARY_RSQRT,
-    SIM_UNARY_REC,
-    SIM_UNARY_NOT
-};
-#define SIM_UNARY_COUNT 8
-
 /** Mixed: f16 source and scalar, f32 addend and destination. */
 enum sim_axpy { SIM_AXPY_F16, SIM_AXPY_F32, SIM_AXPY_MIXED };
 #define SIM_AXPY_COUNT 3
-
-/** What a fused instruction multiplies and adds. */
-enum sim_chain {
-    SIM_CHAIN_MADD,     /**< dst x src0 + src1 */
-    SIM_CHAIN_MADDRELU, /**< the same, at least 0 */
-    SIM_CHAIN_MLA       /**< dst + src0 x src1 */
-};
 
 /** Types of fused multiply-add; mixed: f16 factors, f32 addend and result. */
 enum sim_fused { SIM_FUSED_F16, SIM_FUSED_F32, SIM_FUSED_MIXED };

@@ -11,12 +11,13 @@ import unittest
 from pathlib import Path
 
 TABLES = Path(sys.argv.pop(1)).resolve()
-GROUPS = ["host", "soc", "device", "golden", "vectors", "docs"]
+LANES = TABLES.parent / "sim/simd/integer_lanes.txt"
+GROUPS = ["host", "soc", "sim", "lanes", "device", "golden", "vectors", "docs"]
 
 
-def generate(tables, out, seed="0"):
+def generate(tables, out, seed="0", lanes=LANES):
     return subprocess.run([sys.executable, "-B", str(TABLES / "gen/gen.py"), "--tables", str(tables), "--out", str(out),
-                           *GROUPS], capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": seed})
+                           "--lanes", str(lanes), *GROUPS], capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": seed})
 
 
 def read_tree(folder):
@@ -29,6 +30,36 @@ class Base(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.tables = self.folder / "isa"
         shutil.copytree(TABLES, self.tables, ignore=shutil.ignore_patterns("gen", "device", "base", "include"))
+
+
+class OneLine(Base):
+    """An instruction of a family is a line of the table and a line of arithmetic (docs/add_an_instruction.md)."""
+    LINE = ("insn vnand custom2 5 2 r4 v config=vec3 types=1001:s16,u16;2201:s16,u16 exec=vec_binary:binary_nand "
+            "rule=HW-VEC-18 time=vand : a=ub b=ub c=ub d=cfg | dst = ~(src0 & src1)\n")
+
+    def add(self, lanes):
+        path = self.tables / "insn/vector.isa"
+        path.write_text(path.read_text() + self.LINE)
+        table = self.folder / "lanes.txt"
+        table.write_text(LANES.read_text() + lanes)
+        return generate(self.tables, self.folder / "out", lanes=table)
+
+    def test_enum_loop_row_time_and_text_follow(self):
+        result = self.add("nand s16 u16 | ~(x & y)\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        written = {path.name: path.read_text() for path in (self.folder / "out").rglob("*") if path.is_file()}
+        self.assertIn("SIM_BINARY_NAND,", written["sim_vector_members.h"])
+        self.assertIn("d[i] = (uint16_t)(~(x[i] & y[i]));", written["sim_integer_loops.h"])
+        self.assertIn("[SIM_BINARY_NAND] = {[SIM_LANE_S16] = nand_s16, [SIM_LANE_U16] = nand_u16}", written["sim_vector_rows.inc"])
+        self.assertIn(".member = SIM_BINARY_NAND", written["sim_units.c"])
+        self.assertIn(".time_of = LEO_INSN_VAND", written["insn.c"])
+        self.assertIn("Its bits: HW-VEC-18.\n\nTakes the time of vand", written["instructions.md"])
+
+    def test_without_its_arithmetic_it_is_refused(self):
+        self.assertIn("no line gives nand of lane s16", self.add("").stderr)
+
+    def test_arithmetic_of_no_instruction_is_refused(self):
+        self.assertIn("nand of lane s32 belongs to no instruction", self.add("nand s16 u16 s32 | ~(x & y)\n").stderr)
 
 
 class Refused(Base):
@@ -55,6 +86,23 @@ class Refused(Base):
         self.assertIn(f"{path.name}:{number}: ", result.stderr)
         self.assertIn(text, result.stderr)
         self.assertFalse((self.folder / "out").exists(), "wrote files in spite of the error")
+
+    NEW = "insn new custom2 5 2 r4 v config=vec3 types=1001:s16;2201:s16 {} : a=ub b=ub c=ub d=cfg | doc"
+
+    def test_no_sentence_gives_its_bits(self):
+        self.refuse("insn/vector.isa", self.NEW.format("exec=vec_binary:binary_and"), "'new' has no rule=")
+
+    def test_sentence_without_an_id(self):
+        self.refuse("insn/vector.isa", self.NEW.format("exec=vec_binary:binary_and rule=VEC-18"), "rule= has 'VEC-18'")
+
+    def test_time_of_nothing(self):
+        self.refuse("insn/vector.isa", self.NEW.format("exec=vec_binary:binary_and rule=HW-VEC-18 time=vund"), "time= names 'vund'")
+
+    def test_time_of_another_pipe(self):
+        self.refuse("insn/vector.isa", self.NEW.format("exec=vec_binary:binary_and rule=HW-VEC-18 time=mmad"), "time=mmad: it must be")
+
+    def test_member_of_no_family(self):
+        self.refuse("insn/vector.isa", self.NEW.format("exec=vec_binary:pair_and rule=HW-VEC-18"), "exec= names a member of 'pair'")
 
     def test_encoding_overlap(self):
         self.refuse("insn/vector.isa", "insn new custom1 0 0 r4 v config=vec3 soc=1001 : a=ub b=ub c=ub d=cfg | doc",

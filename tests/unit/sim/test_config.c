@@ -121,6 +121,19 @@ static void every_instruction_has_its_time(void)
 {
     expect_error("vadd = 23 128 64", "", "instruction 'vadd' is missing");
     expect_error("mmad = 0 1", "", "instruction 'mmad' is missing");
+    // One that is timed as another (time= of its line in isa/insn) has that one's numbers, or its
+    // own.
+    struct sim_config as, own;
+    char why[200], *changed = edited("vadd = 23 128 64", "vadd = 29 64 32");
+    CU_ASSERT_EQUAL(sim_config_parse(changed, "x.ini", &as, why, sizeof(why)), LEO_OK);
+    CU_ASSERT_EQUAL(as.insn[LEO_INSN_VCMPV].head, 29);
+    CU_ASSERT_EQUAL(as.insn[LEO_INSN_VCMPV].rate16, 64);
+    free(changed);
+    changed = edited("vadd = 23 128 64", "vadd = 29 64 32\nvcmpv = 31 16 8");
+    CU_ASSERT_EQUAL(sim_config_parse(changed, "x.ini", &own, why, sizeof(why)), LEO_OK);
+    CU_ASSERT_EQUAL(own.insn[LEO_INSN_VCMPV].head, 31);
+    CU_ASSERT_EQUAL(own.insn[LEO_INSN_VCMP].head, 29);
+    free(changed);
     expect_error_there("vadd = 23 128 64", "vadd = 23", "vadd must be 'head rate16 [rate32]'");
     expect_error_there("vadd = 23 128 64", "vadd = 23 0 64", "vadd: head must be at most");
     expect_error("vadd = 23 128 64", "vadd = 23 128 0", "rates between 0.01 and 1000000");

@@ -3,6 +3,7 @@
 
 #include "number/number.h"
 #include <math.h>
+#include <sim_units.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -545,46 +546,35 @@ static void exec_reduce(struct reference *ref, const struct sim_op *op)
     }
 }
 
+enum reference_walk reference_walk_of(enum leo_insn insn)
+{
+    static const struct {
+        sim_exec_fn exec;
+        enum reference_walk walk;
+    } walks[] = {{sim_vec_binary, REFERENCE_VEC3},         {sim_vec_select, REFERENCE_VEC3},
+                 {sim_vec_compare, REFERENCE_VEC3},        {sim_vec_compare_to_csr, REFERENCE_VEC3},
+                 {sim_vec_fused, REFERENCE_VEC3},          {sim_vec_narrow, REFERENCE_NARROW},
+                 {sim_vec_scalar, REFERENCE_VEC2},         {sim_vec_axpy, REFERENCE_VEC2},
+                 {sim_vec_compare_scalar, REFERENCE_VEC2}, {sim_vec_dup, REFERENCE_VEC2},
+                 {sim_vec_copy, REFERENCE_VEC2},           {sim_vec_unary, REFERENCE_VEC2},
+                 {sim_vec_shift, REFERENCE_VEC2},          {sim_vec_convert, REFERENCE_CONVERT},
+                 {sim_vec_reduce_repeat, REFERENCE_SUM},   {sim_vec_reduce_block, REFERENCE_SUM},
+                 {sim_vec_reduce_pair, REFERENCE_SUM}};
+    for (size_t i = 0; i < sizeof(walks) / sizeof(walks[0]); i++) {
+        if (sim_insns[insn].exec == walks[i].exec) {
+            return walks[i].walk;
+        }
+    }
+    return REFERENCE_NONE;
+}
+
 void reference_exec(struct reference *ref, const struct sim_op *op)
 {
-    switch (op->insn) {
-    case LEO_INSN_VADD:
-    case LEO_INSN_VSUB:
-    case LEO_INSN_VMUL:
-    case LEO_INSN_VDIV:
-    case LEO_INSN_VMAX:
-    case LEO_INSN_VMIN:
-    case LEO_INSN_VSEL:
-    case LEO_INSN_VCMPV:
-    case LEO_INSN_VCMP:
-    case LEO_INSN_VADDRELU:
-    case LEO_INSN_VSUBRELU:
-    case LEO_INSN_VAND:
-    case LEO_INSN_VOR:
-    case LEO_INSN_VMADD:
-    case LEO_INSN_VMADDRELU:
-    case LEO_INSN_VMLA:
-        exec_vec3(ref, op);
-        break;
-    case LEO_INSN_VMULCONV:
-    case LEO_INSN_VADDRELUCONV:
-    case LEO_INSN_VSUBRELUCONV:
-        reference_narrow(ref, op);
-        break;
-    case LEO_INSN_VCONV:
-        exec_convert(ref, op);
-        break;
-    case LEO_INSN_VCADD:
-    case LEO_INSN_VCMAX:
-    case LEO_INSN_VCMIN:
-    case LEO_INSN_VCGADD:
-    case LEO_INSN_VCGMAX:
-    case LEO_INSN_VCGMIN:
-    case LEO_INSN_VCPADD:
-        exec_reduce(ref, op);
-        break;
-    default:
-        exec_vec2(ref, op);
-        break;
-    }
+    static void (*const execs[])(struct reference *,
+                                 const struct sim_op *) = {[REFERENCE_VEC3] = exec_vec3,
+                                                           [REFERENCE_NARROW] = reference_narrow,
+                                                           [REFERENCE_VEC2] = exec_vec2,
+                                                           [REFERENCE_CONVERT] = exec_convert,
+                                                           [REFERENCE_SUM] = exec_reduce};
+    execs[reference_walk_of(op->insn)](ref, op);
 }

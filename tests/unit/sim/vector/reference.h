@@ -13,7 +13,19 @@ struct reference {
     uint64_t acc_val, max_min_cnt; /* 0: not touched */
 };
 
-/** Executes one legal instruction. */
+/** How an instruction walks the buffer, as the function says that executes it (exec= of isa/insn);
+ * NONE: not written down here. */
+enum reference_walk {
+    REFERENCE_NONE,
+    REFERENCE_VEC3,
+    REFERENCE_NARROW,
+    REFERENCE_VEC2,
+    REFERENCE_CONVERT,
+    REFERENCE_SUM
+};
+enum reference_walk reference_walk_of(enum leo_insn insn);
+
+/** Executes one legal instruction that walks one of these ways. */
 void reference_exec(struct reference *ref, const struct sim_op *op);
 
 /** reference_lanes.c: false if the instruction is not one of theirs. */

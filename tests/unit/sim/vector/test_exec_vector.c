@@ -257,31 +257,30 @@ static struct sim_op vec2_op(enum leo_insn insn, unsigned type, unsigned mod, ui
 
 static void check_binary(struct subject *subject, uint32_t arch)
 {
-    static const enum leo_insn insns[] = {
-        LEO_INSN_VADD,     LEO_INSN_VSUB,         LEO_INSN_VMUL,        LEO_INSN_VDIV,
-        LEO_INSN_VMAX,     LEO_INSN_VMIN,         LEO_INSN_VSEL,        LEO_INSN_VCMPV,
-        LEO_INSN_VCMP,     LEO_INSN_VADDRELU,     LEO_INSN_VSUBRELU,    LEO_INSN_VAND,
-        LEO_INSN_VOR,      LEO_INSN_VMADD,        LEO_INSN_VMADDRELU,   LEO_INSN_VMLA,
-        LEO_INSN_VMULCONV, LEO_INSN_VADDRELUCONV, LEO_INSN_VSUBRELUCONV};
-    for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
-        const unsigned mods = sim_insns[insns[i]].mode + 1u;
+    for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
+        const enum leo_insn insn = (enum leo_insn)i;
+        if (reference_walk_of(insn) != REFERENCE_VEC3 &&
+            reference_walk_of(insn) != REFERENCE_NARROW) {
+            continue;
+        }
+        const unsigned mods = sim_insns[insn].mode + 1u;
         for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
-            if (!leo_insn_has_type(insns[i], arch, type)) {
+            if (!leo_insn_has_type(insn, arch, type)) {
                 continue;
             }
             for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
                 const unsigned mod = mods == 1 ? 0 : (unsigned)(walk + i) % mods;
-                const struct sim_op op = vec3_op(insns[i], type, mod, &walks[walk]);
+                const struct sim_op op = vec3_op(insn, type, mod, &walks[walk]);
                 check(subject, &op, &walks[walk]);
             }
             for (unsigned round = 0; round < RANDOM_WALKS; round++) {
                 const struct walk walk = random_walk(&subject->seed);
-                const struct sim_op op = vec3_op(insns[i], type, round % mods, &walk);
+                const struct sim_op op = vec3_op(insn, type, round % mods, &walk);
                 check(subject, &op, &walk);
             }
             for (unsigned mod = 1; mod < mods; mod++) {
-                struct sim_op op = vec3_op(insns[i], type, mod, &walks[0]);
-                op.c = insns[i] == LEO_INSN_VSEL && mod == 1 ? 0x40490fdb : op.c;
+                struct sim_op op = vec3_op(insn, type, mod, &walks[0]);
+                op.c = insn == LEO_INSN_VSEL && mod == 1 ? 0x40490fdb : op.c;
                 check(subject, &op, &walks[0]);
             }
         }
@@ -290,32 +289,31 @@ static void check_binary(struct subject *subject, uint32_t arch)
 
 static void check_vec2(struct subject *subject, uint32_t arch)
 {
-    static const enum leo_insn insns[] = {
-        LEO_INSN_VADDS,  LEO_INSN_VMULS, LEO_INSN_VMAXS, LEO_INSN_VMINS,  LEO_INSN_VAXPY,
-        LEO_INSN_VCMPVS, LEO_INSN_VDUP,  LEO_INSN_VCOPY, LEO_INSN_VABS,   LEO_INSN_VRELU,
-        LEO_INSN_VEXP,   LEO_INSN_VLN,   LEO_INSN_VSQRT, LEO_INSN_VRSQRT, LEO_INSN_VREC,
-        LEO_INSN_VNOT,   LEO_INSN_VSHL,  LEO_INSN_VSHR,  LEO_INSN_VLRELU};
     static const uint64_t scalars[] = {0x3f9d70a43cf5u, 0xffffffffbfc0bc00u, 0x7fc07e00u,
                                        0x80008000u};
-    for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
-        const unsigned mods = sim_insns[insns[i]].mode + 1u;
+    for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
+        const enum leo_insn insn = (enum leo_insn)i;
+        if (reference_walk_of(insn) != REFERENCE_VEC2) {
+            continue;
+        }
+        const unsigned mods = sim_insns[insn].mode + 1u;
         for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
-            if (!leo_insn_has_type(insns[i], arch, type)) {
+            if (!leo_insn_has_type(insn, arch, type)) {
                 continue;
             }
             for (size_t walk = 0; walk < sizeof(walks) / sizeof(walks[0]); walk++) {
                 for (unsigned mod = 0; mod < mods; mod++) {
-                    const bool shifts = insns[i] == LEO_INSN_VSHL || insns[i] == LEO_INSN_VSHR;
+                    const bool shifts = insn == LEO_INSN_VSHL || insn == LEO_INSN_VSHR;
                     const uint64_t scalar =
                         shifts && walk != 3 ? walk * 3 + mod : scalars[(walk + mod) % 4];
-                    const struct sim_op op = vec2_op(insns[i], type, mod, scalar, &walks[walk]);
+                    const struct sim_op op = vec2_op(insn, type, mod, scalar, &walks[walk]);
                     check(subject, &op, &walks[walk]);
                 }
             }
             for (unsigned round = 0; round < RANDOM_WALKS; round++) {
                 const struct walk walk = random_walk(&subject->seed);
                 const uint64_t scalar = round % 2 ? round : random_word(&subject->seed);
-                const struct sim_op op = vec2_op(insns[i], type, round % mods, scalar, &walk);
+                const struct sim_op op = vec2_op(insn, type, round % mods, scalar, &walk);
                 check(subject, &op, &walk);
             }
         }
@@ -373,13 +371,14 @@ static unsigned check_convert(struct subject *subject)
 
 static void check_reduce(struct subject *subject, uint32_t arch)
 {
-    static const enum leo_insn insns[] = {LEO_INSN_VCADD,  LEO_INSN_VCMAX,  LEO_INSN_VCMIN,
-                                          LEO_INSN_VCGADD, LEO_INSN_VCGMAX, LEO_INSN_VCGMIN,
-                                          LEO_INSN_VCPADD};
-    for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
-        const bool with_index = insns[i] == LEO_INSN_VCMAX || insns[i] == LEO_INSN_VCMIN;
+    for (unsigned i = 1; i < LEO_INSN_COUNT; i++) {
+        const enum leo_insn insn = (enum leo_insn)i;
+        if (reference_walk_of(insn) != REFERENCE_SUM) {
+            continue;
+        }
+        const bool with_index = insn == LEO_INSN_VCMAX || insn == LEO_INSN_VCMIN;
         for (unsigned type = 0; type < LEO_DTYPE_COUNT; type++) {
-            if (!leo_insn_has_type(insns[i], arch, type)) {
+            if (!leo_insn_has_type(insn, arch, type)) {
                 continue;
             }
             for (size_t n = 0; n < sizeof(walks) / sizeof(walks[0]) + RANDOM_WALKS; n++) {
@@ -394,7 +393,7 @@ static void check_reduce(struct subject *subject, uint32_t arch)
                         .dtype = (uint8_t)type,
                         .order = (uint8_t)order,
                     };
-                    const struct sim_op op = {.insn = insns[i],
+                    const struct sim_op op = {.insn = insn,
                                               .a = walk.base[0],
                                               .b = walk.base[1],
                                               .d = leo_cfg_vred_pack(&cfg)};
