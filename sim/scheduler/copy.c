@@ -1,82 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies, reductions and fills. The bytes move when the entry starts; its end follows from the
  * engine's latency and rate. */
-#include "../mte/mte.h"
 #include "run_ahead.h"
 #include "scheduler.h"
 
 #include <string.h>
-
-/* A kind of `enum leo_atomic` combines what is at dst with what is at src. */
-static unsigned kind_of(const struct leo_sqe_copy *body)
-{
-    return leo_sqe_copy_get_atomic(body->flags);
-}
-
-/* Bytes from the first to past the last of a 2D block; 0 = does not fit a number. */
-static uint64_t span_of(uint64_t width, uint32_t height, uint64_t pitch)
-{
-    uint64_t rows = height - 1;
-    if (rows && pitch > (UINT64_MAX - width) / rows) {
-        return 0;
-    }
-    return rows * pitch + width;
-}
-
-static bool check_side(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t number,
-                       const struct leo_sqe_copy *body, bool is_dst)
-{
-    uint64_t addr = is_dst ? body->dst : body->src;
-    uint64_t span = span_of(body->width, body->height, is_dst ? body->dst_pitch : body->src_pitch);
-    if (body->flags & (is_dst ? LEO_SQE_COPY_HOST_DST : LEO_SQE_COPY_HOST_SRC)) {
-        return (span && sim_dma_is_mapped(&scheduler->host->dma, addr, span)) ||
-               sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, addr, span);
-    }
-    const struct sim_space *space = &scheduler->memory->space[number];
-    return (span && sim_space_find(space, addr, span)) ||
-           sim_stream_fault(stream, LEO_FAULT_GM_OUT_OF_RANGE, addr, span);
-}
-
-/* False: host memory went away since it was checked. */
-static bool move_row(struct sim_scheduler *scheduler, const struct leo_sqe_copy *body, bool is_fill,
-                     uint64_t dst, uint64_t src, uint64_t bytes)
-{
-    struct sim_dma *dma = &scheduler->host->dma;
-    uint8_t *memory = scheduler->memory->hbm.data;
-    uint64_t base = scheduler->memory->hbm.base;
-    if (is_fill) {
-        if (body->flags & LEO_SQE_COPY_HOST_DST) {
-            return sim_dma_fill(dma, dst, (uint32_t)body->src, bytes);
-        }
-        uint8_t *to = memory + (dst - base);
-        uint32_t pattern = (uint32_t)body->src;
-        if (pattern == (pattern & 0xff) * UINT32_C(0x01010101)) {
-            memset(to, (int)(pattern & 0xff), bytes);
-            return true;
-        }
-        for (uint64_t i = 0; i < bytes; i++) {
-            to[i] = (uint8_t)(pattern >> i % 4 * 8);
-        }
-        return true;
-    }
-    if (body->flags & LEO_SQE_COPY_HOST_DST) {
-        return sim_dma_write(dma, dst, memory + (src - base), bytes);
-    }
-    if (body->flags & LEO_SQE_COPY_HOST_SRC) {
-        return sim_dma_read(dma, src, memory + (dst - base), bytes);
-    }
-    if (kind_of(body)) {
-        struct mte_atomic reduction;
-        if (!mte_atomic_choose(scheduler->cores->simd, kind_of(body),
-                               leo_sqe_copy_get_atomic_type(body->flags), &reduction)) {
-            return false; // the entry was checked
-        }
-        mte_atomic_write(&reduction, memory + (dst - base), memory + (src - base), bytes);
-        return true;
-    }
-    memmove(memory + (dst - base), memory + (src - base), bytes);
-    return true;
-}
 
 /* Takes the engine for the transfer; when the last byte has arrived. The rate within the device is
  * that of bytes that are read and written: a fill reads none. */
@@ -111,78 +39,13 @@ static void tell_l2(struct sim_scheduler *scheduler, const struct leo_sqe_copy *
     }
 }
 
-/* The bytes themselves. */
 static bool move(struct sim_scheduler *scheduler, struct sim_stream *stream,
-                 const struct leo_sqe_copy *body, bool is_fill)
-{
-    if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
-        sim_image_drop(scheduler, body->dst, span_of(body->width, body->height, body->dst_pitch));
-        sim_checks_written(scheduler, body->dst,
-                           span_of(body->width, body->height, body->dst_pitch), true);
-    }
-    for (uint32_t row = 0; row < body->height; row++) {
-        uint64_t dst = body->dst + row * body->dst_pitch;
-        uint64_t src = body->src + row * body->src_pitch;
-        if (!move_row(scheduler, body, is_fill, dst, src, body->width)) {
-            return sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE,
-                                    body->flags & LEO_SQE_COPY_HOST_DST ? dst : src, body->width);
-        }
-    }
-    return true;
-}
-
-/* Whole elements of one row, all of them on the device and apart. */
-static bool is_reduction(const struct sim_scheduler *scheduler, const struct leo_sqe_copy *body,
-                         bool is_fill)
-{
-    struct mte_atomic reduction;
-    const uint32_t known = LEO_SQE_COPY_ATOMIC | LEO_SQE_COPY_ATOMIC_TYPE;
-    const uint64_t between = body->dst > body->src ? body->dst - body->src : body->src - body->dst;
-    return !is_fill && !(body->flags & ~known) && body->height <= 1 && between >= body->width &&
-           mte_atomic_choose(scheduler->cores->simd, kind_of(body),
-                             leo_sqe_copy_get_atomic_type(body->flags), &reduction) &&
-           body->width % reduction.bytes == 0;
-}
-
-/* What the entry asks for, in as few rows as possible; false: with its fault set, it cannot be. */
-static bool read_body(struct sim_scheduler *scheduler, struct sim_stream *stream,
-                      struct leo_sqe_copy *body)
-{
-    const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
-    memcpy(body, stream->entry.body, sizeof(*body));
-    const bool both_host = body->flags == (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC);
-    if ((kind_of(body) ? !is_reduction(scheduler, body, is_fill)
-                       : body->flags & ~(LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC)) ||
-        both_host || (is_fill && body->flags & LEO_SQE_COPY_HOST_SRC) ||
-        (body->height > 1 &&
-         (body->dst_pitch < body->width || (!is_fill && body->src_pitch < body->width)))) {
-        return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
-    }
-    if (body->height > 1 && body->dst_pitch == body->width && body->src_pitch == body->width &&
-        !is_fill) {
-        body->width *= body->height;
-        body->height = 1;
-    }
-    return true;
-}
-
-bool sim_copy_check(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t space,
-                    struct leo_sqe_copy *body)
-{
-    return read_body(scheduler, stream, body) &&
-           (body->width == 0 || body->height == 0 ||
-            (check_side(scheduler, stream, space, body, true) &&
-             (stream->entry.opcode == LEO_SQE_OP_FILL ||
-              check_side(scheduler, stream, space, body, false))));
-}
-
-bool sim_copy_move(struct sim_scheduler *scheduler, struct sim_stream *stream,
-                   const struct leo_sqe_copy *body)
+                 const struct leo_sqe_copy *body)
 {
     const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
     const bool to_host = body->flags & LEO_SQE_COPY_HOST_DST;
     if (!sim_run_ahead_is_done(stream->led) || (is_fill && to_host)) {
-        return move(scheduler, stream, body, is_fill);
+        return sim_copy_bytes(scheduler, stream, body);
     }
     return !to_host || sim_run_ahead_write(scheduler, stream->led, body) ||
            sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body->dst, body->width);
@@ -193,14 +56,14 @@ bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *e
     struct sim_stream *stream = &scheduler->stream[queue];
     struct leo_sqe_copy body;
     if (scheduler->replay
-            ? !read_body(scheduler, stream, &body)
+            ? !sim_copy_read(scheduler, stream, &body)
             : !sim_copy_check(scheduler, stream, scheduler->host->ring[queue].space, &body)) {
         return false;
     }
     if (body.width == 0 || body.height == 0) {
         return true;
     }
-    if (!scheduler->replay && !sim_copy_move(scheduler, stream, &body)) {
+    if (!scheduler->replay && !move(scheduler, stream, &body)) {
         return false;
     }
     const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
@@ -210,7 +73,7 @@ bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *e
                        stream->start_ps, (double)body.width * body.height, is_fill);
     if (!(body.flags & LEO_SQE_COPY_HOST_DST)) {
         sim_polls_copied(scheduler, queue, body.dst,
-                         span_of(body.width, body.height, body.dst_pitch), *end_ps);
+                         sim_copy_span(body.width, body.height, body.dst_pitch), *end_ps);
     }
     return true;
 }

@@ -12,51 +12,7 @@
 
 #include <math.h>
 
-/* None of these reaches a simulated time, nor a value, but for the order of atomic sums of floats
- * from several cores (HW-CHIP-51). */
-enum {
-    STRETCH_PLACES = 2048,           /* log of one stretch: under 100 KB */
-    MAX_PLACES = 2 * STRETCH_PLACES, /* what the engine may lie behind */
-    STRETCH_CYCLES = 1 << 20         /* of the scalar unit: some ms of the host */
-};
-
-double sim_cores_cycle(const struct sim_scheduler *scheduler, uint64_t ps)
-{
-    uint64_t epoch = scheduler->epoch_ps;
-    return ps > epoch ? (double)(ps - epoch) * scheduler->config->clock_khz * 1e-9 : 0;
-}
-
-uint64_t sim_cores_ps(const struct sim_scheduler *scheduler, double cycle)
-{
-    return scheduler->epoch_ps + (uint64_t)(cycle * 1e9 / scheduler->config->clock_khz + 0.5);
-}
-
-void sim_cores_wake(struct sim_scheduler *scheduler)
-{
-    // Cycles are counted from when the chip last had nothing to do: the same work takes the same
-    // time at any hour.
-    if (scheduler->running == 0) {
-        sim_time_engine_reset(scheduler->cores->engine);
-        scheduler->epoch_ps = scheduler->now_ps;
-        if (scheduler->replay) {
-            scheduler->replay->epoch_ps = scheduler->epoch_ps;
-        }
-        sim_polls_rest(scheduler);
-    }
-}
-
-void sim_cores_forget(struct sim_scheduler *scheduler)
-{
-    for (unsigned id = 0; id < scheduler->cores->count; id++) {
-        sim_core_forget(&scheduler->cores->core[id]);
-    }
-    sim_run_ahead_forget_mappings(scheduler);
-}
-
-bool sim_cores_busy(const struct sim_scheduler *scheduler)
-{
-    return scheduler->running != 0;
-}
+enum { MAX_PLACES = 2 * SIM_STRETCH_PLACES /* what the engine may lie behind */ };
 
 static bool may_run(const struct sim_scheduler *scheduler, unsigned id)
 {
@@ -65,14 +21,6 @@ static bool may_run(const struct sim_scheduler *scheduler, unsigned id)
     return slot->state == SIM_CORE_RUNNING && !slot->is_over && core->clock != SIM_CLOCK_ASKED &&
            core->park != SIM_PARK_FLAG && core->park != SIM_PARK_POLL &&
            core->log.published - core->log.read < MAX_PLACES;
-}
-
-enum sim_scalar_stop sim_cores_stretch(const struct sim_scheduler *scheduler, struct sim_core *core,
-                                       const struct sim_stretch_begin *begin)
-{
-    const double limit = core->limit - scheduler->config->start_cycles;
-    return sim_core_run(core, fmin(begin->cycle + STRETCH_CYCLES, limit),
-                        (unsigned)(begin->written + STRETCH_PLACES - core->log.written));
 }
 
 /* What was computed before its time is shown as if it were done now, a stretch each round: which
@@ -127,7 +75,7 @@ static void run_item(void *user, unsigned index, unsigned thread)
     core->turn = index;
     core->pool = scheduler->cores->pool;
     core->scratch = scheduler->cores->scratch + thread * SIM_SCRATCH_BYTES;
-    slot->stop = scheduler->replay ? sim_replay_run(scheduler->replay, core, STRETCH_PLACES)
+    slot->stop = scheduler->replay ? sim_replay_run(scheduler->replay, core, SIM_STRETCH_PLACES)
                                    : next_stretch(scheduler, slot, core);
     slot->is_over = slot->stop != SIM_SCALAR_TIME;
 }
@@ -139,22 +87,6 @@ static void after_run(struct sim_scheduler *scheduler, unsigned id)
     publish(&scheduler->slot[id].led, &core->log);
     sim_checks_after(scheduler, id, scheduler->slot[id].stop == SIM_SCALAR_RETURNED);
     sim_cores_settle_text(scheduler, core);
-}
-
-void sim_cores_settle_text(struct sim_scheduler *scheduler, struct sim_core *core)
-{
-    if (!core->wrote_text) {
-        return;
-    }
-    core->wrote_text = false;
-    // It may keep a writable region: its next store must be seen too.
-    sim_core_forget(core);
-    const struct sim_space *space = core->space;
-    for (size_t i = 0; i < space->count; i++) {
-        if (space->extent[i].has_text && !space->extent[i].read_only) {
-            sim_image_drop(scheduler, space->extent[i].base, space->extent[i].bytes);
-        }
-    }
 }
 
 /* Programs that asked for the time go on when the engine has come so far. */
@@ -221,34 +153,4 @@ void sim_cores_round(struct sim_scheduler *scheduler, uint64_t until_ps)
     if (scheduler->engine_stop == SIM_TIME_ENDED) {
         sim_kernel_block_end(scheduler, scheduler->engine_core);
     }
-}
-
-static uint32_t saturated(uint64_t value)
-{
-    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-}
-
-void sim_cores_trace(void *user, unsigned core, const struct sim_time_record *record,
-                     const struct sim_time_span *span)
-{
-    struct sim_scheduler *scheduler = user;
-    uint64_t from_ps = sim_cores_ps(scheduler, span->start),
-             to_ps = sim_cores_ps(scheduler, span->end);
-    struct leo_trace_record trace = {
-        .start_ns = from_ps / 1000,
-        .dur_ps = saturated(to_ps - from_ps),
-        .insn = record->insn,
-        .core = (uint8_t)core,
-        .pipe = record->pipe,
-        .pc = record->pc,
-        .bytes = record->work,
-        .wait_ps = saturated((uint64_t)(span->wait * 1e9 / scheduler->config->clock_khz)),
-        .why = (uint8_t)span->why,
-        .from = (uint8_t)span->from,
-        .gm = (uint8_t)(record->kind != SIM_TIME_OP_GM           ? LEO_GM_NONE
-                        : record->access & SIM_TIME_ACCESS_WRITE ? LEO_GM_WRITE
-                                                                 : LEO_GM_READ),
-        .missed = span->missed,
-    };
-    sim_trace_push(&scheduler->cores->trace[core], &trace);
 }

@@ -81,14 +81,6 @@ void sim_run_ahead_reset(struct sim_scheduler *scheduler)
     }
 }
 
-void sim_run_ahead_forget_mappings(struct sim_scheduler *scheduler)
-{
-    struct sim_run_ahead *lead = scheduler->lead;
-    for (unsigned i = 0; lead && i < lead->cores; i++) {
-        sim_core_forget(&lead->core[i].core);
-    }
-}
-
 /* ---- blocks ---- */
 
 static void free_core(struct run_ahead_core *core)
@@ -443,11 +435,6 @@ struct sim_run_ahead_task *sim_run_ahead_take(struct sim_scheduler *scheduler, u
         list->count--;
     }
     return task;
-}
-
-bool sim_run_ahead_is_done(const struct sim_run_ahead_task *task)
-{
-    return task && task->is_done;
 }
 
 bool sim_run_ahead_adopt(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task,

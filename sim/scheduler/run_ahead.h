@@ -42,5 +42,3 @@ bool sim_run_ahead_adopt(struct sim_scheduler *scheduler, struct sim_run_ahead_t
 void sim_run_ahead_end(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task);
 /** The queue is gone with what it held. */
 void sim_run_ahead_drop(struct sim_scheduler *scheduler, unsigned queue);
-/** Mappings changed: cores must look again. */
-void sim_run_ahead_forget_mappings(struct sim_scheduler *scheduler);

@@ -50,18 +50,6 @@ static bool meets_held(struct sim_scheduler *scheduler, const struct leo_sqe_cop
     return false;
 }
 
-bool sim_run_ahead_write(struct sim_scheduler *scheduler, const struct sim_run_ahead_task *task,
-                         const struct leo_sqe_copy *body)
-{
-    for (uint32_t row = 0; row < body->height; row++) {
-        if (!sim_dma_write(&scheduler->host->dma, body->dst + row * body->dst_pitch,
-                           task->held + row * body->width, body->width)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool sim_run_ahead_copy(struct sim_scheduler *scheduler, unsigned queue,
                         struct sim_run_ahead_task *task)
 {
@@ -77,7 +65,7 @@ bool sim_run_ahead_copy(struct sim_scheduler *scheduler, unsigned queue,
         return hold(scheduler, task, &body);
     }
     return !(body.flags & LEO_SQE_COPY_HOST_SRC && meets_held(scheduler, &body)) &&
-           sim_copy_move(scheduler, &stream, &body);
+           sim_copy_bytes(scheduler, &stream, &body);
 }
 
 void sim_run_ahead_let_go(struct sim_run_ahead *lead, const struct sim_run_ahead_task *task)

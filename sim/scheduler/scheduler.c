@@ -11,43 +11,9 @@
 /* Later than any time an entry may name; keeps sums of picoseconds far from overflow. */
 #define MAX_HOST_NS UINT64_C(1000000000000000)
 
-enum { FEWEST_EVENTS = 64 };
-
-uint64_t sim_ps_from_ns(double ns)
-{
-    return (uint64_t)(ns * 1000 + 0.5);
-}
-
 static uint64_t later(uint64_t left, uint64_t right)
 {
     return left > right ? left : right;
-}
-
-static void set_active(struct sim_scheduler *scheduler, unsigned queue, bool active)
-{
-    uint64_t bit = UINT64_C(1) << queue % 64;
-    if (active) {
-        scheduler->active[queue / 64] |= bit;
-    } else {
-        scheduler->active[queue / 64] &= ~bit;
-    }
-}
-
-/* The first active queue at or after `queue`; config.queues if there is none. */
-static unsigned next_active(const struct sim_scheduler *scheduler, unsigned queue)
-{
-    const uint64_t *active = scheduler->active;
-    unsigned words = (scheduler->config->queues + 63) / 64;
-    for (unsigned word = queue / 64; word < words; word++) {
-        uint64_t bits = active[word];
-        if (word == queue / 64) {
-            bits &= UINT64_MAX << queue % 64;
-        }
-        if (bits) {
-            return word * 64 + (unsigned)__builtin_ctzll(bits);
-        }
-    }
-    return scheduler->config->queues;
 }
 
 leo_status sim_scheduler_init(struct sim_scheduler *scheduler)
@@ -85,20 +51,6 @@ void sim_scheduler_finish(struct sim_scheduler *scheduler)
     leo_free(scheduler->events);
 }
 
-void sim_scheduler_drop(struct sim_scheduler *scheduler, unsigned queue)
-{
-    struct sim_stream *stream = &scheduler->stream[queue];
-    if (stream->state == SIM_TASK_KERNEL) {
-        sim_kernel_abandon(scheduler, queue);
-    }
-    sim_run_ahead_drop(scheduler, queue);
-    stream->state = SIM_TASK_NONE;
-    stream->had_task = false;
-    stream->failed = false;
-    stream->free_ps = 0;
-    set_active(scheduler, queue, false);
-}
-
 void sim_scheduler_reset(struct sim_scheduler *scheduler)
 {
     for (uint32_t queue = 0; queue < scheduler->config->queues; queue++) {
@@ -107,28 +59,6 @@ void sim_scheduler_reset(struct sim_scheduler *scheduler)
     sim_run_ahead_reset(scheduler);
     sim_image_finish(scheduler);
     sim_time_engine_set_trace(scheduler->cores->engine, NULL, NULL);
-}
-
-void sim_scheduler_wake(struct sim_scheduler *scheduler, unsigned queue)
-{
-    set_active(scheduler, queue, true);
-}
-
-bool sim_stream_fault(struct sim_stream *stream, enum leo_fault code, uint64_t addr, uint64_t bytes)
-{
-    if (stream->fault.code == LEO_FAULT_NONE) {
-        stream->fault = (struct sim_fault){.code = code, .addr = addr, .bytes = bytes};
-        stream->fault_core = LEO_NO_CORE;
-        stream->fault_block = LEO_NO_BLOCK;
-        stream->fault_cycle = 0;
-    }
-    return false;
-}
-
-void sim_stream_end(struct sim_stream *stream, uint64_t end_ps)
-{
-    stream->state = SIM_TASK_DONE;
-    stream->end_ps = end_ps;
 }
 
 static bool takes_time(const struct leo_sqe *entry)
@@ -179,34 +109,6 @@ static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
     stream->ready_ps = ready;
     stream->state = SIM_TASK_EARLY;
     return true;
-}
-
-bool sim_events_are_legal(uint32_t count)
-{
-    return count == 0 ||
-           (count >= FEWEST_EVENTS && count <= LEO_MOST_EVENTS && (count & (count - 1)) == 0);
-}
-
-uint64_t *sim_event_slot(struct sim_events *events, uint32_t number)
-{
-    if (number < events->count) {
-        return &events->value[number];
-    }
-    if (number >= LEO_MOST_EVENTS) {
-        return NULL;
-    }
-    uint32_t count = events->count ? events->count : FEWEST_EVENTS;
-    while (count <= number) {
-        count *= 2;
-    }
-    uint64_t *value = leo_realloc(events->value, count * sizeof(*value));
-    if (!value) {
-        return NULL;
-    }
-    memset(value + events->count, 0, (count - events->count) * sizeof(*value));
-    events->value = value;
-    events->count = count;
-    return &value[number];
 }
 
 static uint64_t *event_slot(struct sim_scheduler *scheduler, unsigned queue,
@@ -471,7 +373,7 @@ static bool advance_stream(struct sim_scheduler *scheduler, unsigned queue)
         switch (stream->state) {
         case SIM_TASK_NONE:
             if (!fetch(scheduler, queue)) {
-                set_active(scheduler, queue, false);
+                sim_scheduler_set_active(scheduler, queue, false);
                 return moved;
             }
             break;
@@ -506,31 +408,15 @@ static bool advance_stream(struct sim_scheduler *scheduler, unsigned queue)
     }
 }
 
-bool sim_scheduler_is_active(const struct sim_scheduler *scheduler, unsigned queue)
-{
-    return scheduler->active[queue / 64] >> queue % 64 & 1;
-}
-
-void sim_scheduler_take_doorbells(struct sim_scheduler *scheduler)
-{
-    struct sim_function *function = scheduler->host;
-    if (!atomic_load(&function->any_rung)) {
-        return;
-    }
-    atomic_store(&function->any_rung, false);
-    for (unsigned word = 0; word < (scheduler->config->queues + 63) / 64; word++) {
-        scheduler->active[word] |= atomic_exchange(&function->rung[word], 0);
-    }
-}
-
 void sim_scheduler_advance(struct sim_scheduler *scheduler)
 {
     sim_scheduler_take_doorbells(scheduler);
     bool moved;
     do {
         moved = false;
-        for (unsigned queue = next_active(scheduler, 0); queue < scheduler->config->queues;
-             queue = next_active(scheduler, queue + 1)) {
+        for (unsigned queue = sim_scheduler_next_active(scheduler, 0);
+             queue < scheduler->config->queues;
+             queue = sim_scheduler_next_active(scheduler, queue + 1)) {
             moved |= advance_stream(scheduler, queue);
         }
     } while (moved);
@@ -541,8 +427,9 @@ void sim_scheduler_advance(struct sim_scheduler *scheduler)
 static uint64_t next_time(const struct sim_scheduler *scheduler)
 {
     uint64_t next = UINT64_MAX;
-    for (unsigned queue = next_active(scheduler, 0); queue < scheduler->config->queues;
-         queue = next_active(scheduler, queue + 1)) {
+    for (unsigned queue = sim_scheduler_next_active(scheduler, 0);
+         queue < scheduler->config->queues;
+         queue = sim_scheduler_next_active(scheduler, queue + 1)) {
         const struct sim_stream *stream = &scheduler->stream[queue];
         uint64_t at = stream->state == SIM_TASK_EARLY  ? stream->ready_ps
                       : stream->state == SIM_TASK_DONE ? stream->end_ps
@@ -557,8 +444,9 @@ static uint64_t next_time(const struct sim_scheduler *scheduler)
 
 bool sim_scheduler_has_run(const struct sim_scheduler *scheduler, uint64_t ns)
 {
-    for (unsigned queue = next_active(scheduler, 0); queue < scheduler->config->queues;
-         queue = next_active(scheduler, queue + 1)) {
+    for (unsigned queue = sim_scheduler_next_active(scheduler, 0);
+         queue < scheduler->config->queues;
+         queue = sim_scheduler_next_active(scheduler, queue + 1)) {
         const struct sim_stream *stream = &scheduler->stream[queue];
         if (stream->state == SIM_TASK_KERNEL &&
             scheduler->now_ps - stream->start_ps >= ns * UINT64_C(1000)) {

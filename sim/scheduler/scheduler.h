@@ -21,7 +21,11 @@ struct sim_run_ahead;
 struct sim_run_ahead_task;
 struct sim_stores;
 
-enum { SIM_GROUP_MAX = 255, SIM_NO_TEAM = 0xffff };
+enum {
+    SIM_GROUP_MAX = 255,
+    SIM_NO_TEAM = 0xffff,
+    SIM_STRETCH_PLACES = 2048 /**< log of one stretch: under 100 KB */
+};
 
 enum sim_task_state {
     SIM_TASK_NONE,   /**< the stream has nothing fetched */
@@ -157,7 +161,10 @@ bool sim_scheduler_is_idle(const struct sim_scheduler *scheduler);
 /** Whether a space can have so many event slots. */
 bool sim_events_are_legal(uint32_t count);
 void sim_scheduler_wake(struct sim_scheduler *scheduler, unsigned queue);
-/** Whether a queue may have something to do. */
+/** queues.c: whether a queue may have something to do. */
+void sim_scheduler_set_active(struct sim_scheduler *scheduler, unsigned queue, bool active);
+/** The first that may, at or after `queue`; config.queues if there is none. */
+unsigned sim_scheduler_next_active(const struct sim_scheduler *scheduler, unsigned queue);
 bool sim_scheduler_is_active(const struct sim_scheduler *scheduler, unsigned queue);
 void sim_scheduler_take_doorbells(struct sim_scheduler *scheduler);
 /** The slot of an event, made if need be; NULL: there is none of that number, or no memory. */
@@ -234,8 +241,6 @@ void sim_kernel_abandon(struct sim_scheduler *scheduler, unsigned queue);
 void sim_cores_round(struct sim_scheduler *scheduler, uint64_t until_ps);
 /** Mappings of a space changed: cores must look again. */
 void sim_cores_forget(struct sim_scheduler *scheduler);
-/** A block is about to begin. */
-void sim_cores_wake(struct sim_scheduler *scheduler);
 bool sim_cores_busy(const struct sim_scheduler *scheduler);
 /** One stretch of the values of a core's block. */
 enum sim_scalar_stop sim_cores_stretch(const struct sim_scheduler *scheduler, struct sim_core *core,
@@ -288,9 +293,14 @@ bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *e
 /** Whether the stream's entry can be done: what it asks for. False: its fault is set. */
 bool sim_copy_check(struct sim_scheduler *scheduler, struct sim_stream *stream, uint16_t space,
                     struct leo_sqe_copy *body);
+/** copy_move.c: what the entry asks for, in as few rows as possible. False: its fault is set. */
+bool sim_copy_read(struct sim_scheduler *scheduler, struct sim_stream *stream,
+                   struct leo_sqe_copy *body);
+/** Bytes from the first to past the last of a 2D block; 0 = does not fit a number. */
+uint64_t sim_copy_span(uint64_t width, uint32_t height, uint64_t pitch);
 /** Moves the bytes. */
-bool sim_copy_move(struct sim_scheduler *scheduler, struct sim_stream *stream,
-                   const struct leo_sqe_copy *body);
+bool sim_copy_bytes(struct sim_scheduler *scheduler, struct sim_stream *stream,
+                    const struct leo_sqe_copy *body);
 
 /** Sets the fault of a stream's present task, unless it has one: an entry that cannot be carried
  * out. */
