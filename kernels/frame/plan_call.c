@@ -205,6 +205,40 @@ static leo_status part_inputs(const struct op_call *call, struct op_value *args,
     return LEO_OK;
 }
 
+/* Before the row what it reads becomes f32, behind it what it wrote bf16. */
+static leo_status convert_wide(struct op_plan *plan, const struct op_wide_call *call, bool before)
+{
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; i < call->count && status == LEO_OK; i++) {
+        const struct op_wide_copy *copy = &call->copies[i];
+        if (copy->wide && (before ? copy->is_read : copy->is_written)) {
+            status = before ? op_plan_copy(plan, copy->wide, copy->narrow)
+                            : op_plan_copy(plan, copy->narrow, copy->wide);
+        }
+    }
+    return status;
+}
+
+static leo_status add_widened(struct op_plan *plan, const struct op_row *row,
+                              const struct op_value *args)
+{
+    struct op_wide_call call;
+    const uint64_t top = op_plan_temp_mark(plan);
+    leo_status status = op_wide_begin(plan, row, args, &call);
+    if (status == LEO_OK) {
+        status = convert_wide(plan, &call, true);
+    }
+    if (status == LEO_OK) {
+        status = op_plan_add_row(plan, row, call.values);
+    }
+    if (status == LEO_OK) {
+        status = convert_wide(plan, &call, false);
+    }
+    op_plan_temp_release(plan, top);
+    op_wide_end(&call);
+    return status;
+}
+
 leo_status op_plan_add_row(struct op_plan *plan, const struct op_row *row,
                            const struct op_value *args)
 {
@@ -214,7 +248,7 @@ leo_status op_plan_add_row(struct op_plan *plan, const struct op_row *row,
     const uint64_t top = op_plan_temp_mark(plan);
     op_explain_row(plan, row, args);
     if (op_plan_must_widen(plan, row, args)) {
-        return op_plan_add_widened(plan, row, args);
+        return add_widened(plan, row, args);
     }
     leo_status status = begin_formats(plan, row, args, &stored);
     if (status == LEO_OK) {
