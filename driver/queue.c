@@ -169,7 +169,8 @@ leo_status leo_drv_device_wait_within(struct leo_drv_device *device, uint64_t se
 leo_status leo_drv_device_run_ahead(struct leo_drv_device *device, uint64_t timeout_ns)
 {
     struct leo_transport *transport = device->mmio.transport;
-    return transport->ops->lead ? transport->ops->lead(transport, timeout_ns) : LEO_ERR_UNSUPPORTED;
+    return transport->ops->run_ahead ? transport->ops->run_ahead(transport, timeout_ns)
+                                     : LEO_ERR_UNSUPPORTED;
 }
 
 bool leo_drv_image_polls(struct leo_drv_device *device, const struct leo_image_desc *desc,

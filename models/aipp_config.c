@@ -68,7 +68,7 @@ static const struct key {
     {"support_rotation", LEO_AIPP_UNSERVED, 0, 0, 0},
     {"cpadding_value", LEO_AIPP_UNSERVED, 0, 0, 0},
     {"single_line_mode", LEO_AIPP_UNSERVED, 0, 0, 0},
-    {"max_src_image_size", LEO_AIPP_MOST_BYTES, 0, UINT32_MAX, 0},
+    {"max_src_image_size", LEO_AIPP_MAX_BYTES, 0, UINT32_MAX, 0},
 };
 
 /* Words that stand for numbers. */
@@ -174,7 +174,7 @@ static bool read_op(const char **at, struct leo_aipp *aipp, char error[LEO_MODEL
     const bool dynamic = aipp->at[LEO_AIPP_MODE] == LEO_AIPP_DYNAMIC;
     const char *fault = (*at)[-1] != '}'               ? "it has no end"
                         : aipp->at[LEO_AIPP_MODE] == 0 ? "aipp_mode is required"
-                        : dynamic && aipp->at[LEO_AIPP_MOST_BYTES] == 0
+                        : dynamic && aipp->at[LEO_AIPP_MAX_BYTES] == 0
                             ? "max_src_image_size is required"
                         : !dynamic && aipp->at[LEO_AIPP_FORMAT] == 0 ? "input_format is required"
                                                                      : NULL;

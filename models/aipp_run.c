@@ -101,7 +101,7 @@ leo_status aipp_find_room(const struct leo_model *model, struct leo_op_context *
                                            [LEO_AIPP_CSC] = csc,
                                            [LEO_AIPP_SOURCE_W] = (double)value->dim[3],
                                            [LEO_AIPP_SOURCE_H] = (double)value->dim[2]}};
-            for (uint32_t k = LEO_AIPP_MATRIX; k < LEO_AIPP_MOST_BYTES; k++) {
+            for (uint32_t k = LEO_AIPP_MATRIX; k < LEO_AIPP_MAX_BYTES; k++) {
                 most.at[k] = 2;
             }
             status = room_for(model, context, &most, room);

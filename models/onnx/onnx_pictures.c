@@ -66,7 +66,7 @@ static uint32_t take_dynamic(struct onnx_import *import, const struct leo_aipp *
     io->dtype = LEO_DTYPE_U8;
     io->is_nhwc = 0;
     io->rank = 1;
-    io->dim[0] = (int64_t)aipp->at[LEO_AIPP_MOST_BYTES];
+    io->dim[0] = (int64_t)aipp->at[LEO_AIPP_MAX_BYTES];
     return value;
 }
 

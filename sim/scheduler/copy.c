@@ -44,10 +44,10 @@ static bool move(struct sim_scheduler *scheduler, struct sim_stream *stream,
 {
     const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
     const bool to_host = body->flags & LEO_SQE_COPY_HOST_DST;
-    if (!sim_run_ahead_is_done(stream->led) || (is_fill && to_host)) {
+    if (!sim_run_ahead_is_done(stream->early) || (is_fill && to_host)) {
         return sim_copy_bytes(scheduler, stream, body);
     }
-    return !to_host || sim_run_ahead_write(scheduler, stream->led, body) ||
+    return !to_host || sim_run_ahead_write(scheduler, stream->early, body) ||
            sim_stream_fault(stream, LEO_FAULT_DMA_OUT_OF_RANGE, body->dst, body->width);
 }
 

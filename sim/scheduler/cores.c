@@ -28,22 +28,23 @@ static bool may_run(const struct sim_scheduler *scheduler, unsigned id)
 static enum sim_scalar_stop next_stretch(struct sim_scheduler *scheduler, struct sim_slot *slot,
                                          struct sim_core *core)
 {
-    struct sim_run_ahead_done *led = &slot->led;
+    struct sim_run_ahead_done *early = &slot->early;
     struct sim_stretch_begin begin = {core->scalar.cycle, core->log.written};
-    if (led->shown < led->stretches) {
-        return led->is_over && led->shown + 1 == led->stretches ? led->stop : SIM_SCALAR_TIME;
+    if (early->shown < early->stretches) {
+        return early->is_over && early->shown + 1 == early->stretches ? early->stop
+                                                                      : SIM_SCALAR_TIME;
     }
-    if (led->is_within) {
-        begin = led->begin;
-        led->is_within = false;
+    if (early->is_within) {
+        begin = early->begin;
+        early->is_within = false;
     }
     return sim_cores_stretch(scheduler, core, &begin);
 }
 
-static void publish(struct sim_run_ahead_done *led, struct sim_time_log *log)
+static void publish(struct sim_run_ahead_done *early, struct sim_time_log *log)
 {
-    if (led->shown < led->stretches) {
-        log->published = led->end[led->shown++];
+    if (early->shown < early->stretches) {
+        log->published = early->end[early->shown++];
     } else {
         sim_time_log_publish(log);
     }
@@ -84,7 +85,7 @@ static void run_item(void *user, unsigned index, unsigned thread)
 static void after_run(struct sim_scheduler *scheduler, unsigned id)
 {
     struct sim_core *core = &scheduler->cores->core[id];
-    publish(&scheduler->slot[id].led, &core->log);
+    publish(&scheduler->slot[id].early, &core->log);
     sim_checks_after(scheduler, id, scheduler->slot[id].stop == SIM_SCALAR_RETURNED);
     sim_cores_settle_text(scheduler, core);
 }

@@ -10,7 +10,7 @@ enum { FEWEST_EVENTS = 64 };
 bool sim_events_are_legal(uint32_t count)
 {
     return count == 0 ||
-           (count >= FEWEST_EVENTS && count <= LEO_MOST_EVENTS && (count & (count - 1)) == 0);
+           (count >= FEWEST_EVENTS && count <= LEO_MAX_EVENTS && (count & (count - 1)) == 0);
 }
 
 uint64_t *sim_event_slot(struct sim_events *events, uint32_t number)
@@ -18,7 +18,7 @@ uint64_t *sim_event_slot(struct sim_events *events, uint32_t number)
     if (number < events->count) {
         return &events->value[number];
     }
-    if (number >= LEO_MOST_EVENTS) {
+    if (number >= LEO_MAX_EVENTS) {
         return NULL;
     }
     uint32_t count = events->count ? events->count : FEWEST_EVENTS;

@@ -73,11 +73,11 @@ static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id,
     struct sim_kernel *kernel = &stream->kernel;
     struct sim_slot *slot = &scheduler->slot[id];
     struct sim_core *core = &scheduler->cores->core[id];
-    struct sim_run_ahead_done led = {0};
+    struct sim_run_ahead_done early = {0};
     if (!scheduler->replay && !core->stores) {
         sim_polls_begin(scheduler, kernel->image->decoded);
     }
-    if (!sim_run_ahead_adopt(scheduler, stream->led, kernel->next_block, core, &led)) {
+    if (!sim_run_ahead_adopt(scheduler, stream->early, kernel->next_block, core, &early)) {
         sim_kernel_begin(scheduler, stream, scheduler->host->ring[queue].space, kernel->next_block,
                          core);
     }
@@ -89,7 +89,7 @@ static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id,
     sim_checks_block(scheduler, id, kernel, stream->check);
     scheduler->running += slot->state != SIM_CORE_RUNNING; // else it ran the block before
     *slot = (struct sim_slot){
-        .state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block, .led = led};
+        .state = SIM_CORE_RUNNING, .queue = queue, .block = kernel->next_block, .early = early};
     join_team(scheduler, kernel, id);
     sim_time_engine_begin(scheduler->cores->engine, id, &core->log, start_cycle,
                           scheduler->config->start_cycles, kernel->limit_cycles);

@@ -109,7 +109,7 @@ bool sim_kernel_load(struct sim_scheduler *scheduler, struct sim_stream *stream,
     memcpy(&kernel->body, stream->entry.body, sizeof(kernel->body));
     const struct leo_sqe_kernel *body = &kernel->body;
     if (!is_right_kind(scheduler, stream->entry.core_kind) || body->block_num == 0 ||
-        body->block_num > LEO_MOST_BLOCKS || body->args_bytes > LEO_MOST_ARGS_BYTES ||
+        body->block_num > LEO_MAX_BLOCKS || body->args_bytes > LEO_MAX_ARGS_BYTES ||
         body->args_flags & ~LEO_SQE_KERNEL_IN_DEVICE ||
         (uint64_t)body->slots * 8 > body->args_bytes) {
         return sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);

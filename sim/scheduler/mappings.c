@@ -4,9 +4,9 @@
 
 static void forget_run_ahead(struct sim_scheduler *scheduler)
 {
-    struct sim_run_ahead *lead = scheduler->lead;
-    for (unsigned i = 0; lead && i < lead->cores; i++) {
-        sim_core_forget(&lead->core[i].core);
+    struct sim_run_ahead *run_ahead = scheduler->run_ahead;
+    for (unsigned i = 0; run_ahead && i < run_ahead->cores; i++) {
+        sim_core_forget(&run_ahead->core[i].core);
     }
 }
 

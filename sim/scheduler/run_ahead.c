@@ -10,26 +10,28 @@
 
 /* ---- what there is ---- */
 
-static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_run_ahead *lead)
+static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_run_ahead *run_ahead)
 {
     const struct sim_config *config = scheduler->config;
     const unsigned kinds = config->vector_cores ? 2 : 1;
     const unsigned threads = sim_host_pool_threads(scheduler->cores->pool);
     const uint64_t bytes = sim_core_arena_bytes(config);
-    lead->per_kind = threads + SPARE_CORES < MAX_CORES / 2 ? threads + SPARE_CORES : MAX_CORES / 2;
-    lead->cores = lead->per_kind * kinds;
-    lead->arena_bytes = bytes * lead->cores + threads * SIM_SCRATCH_BYTES;
-    lead->arena = sim_pages_reserve(lead->arena_bytes);
-    lead->core = leo_aligned_alloc(64, lead->cores * sizeof(*lead->core));
-    if (!lead->arena || !lead->core) {
+    run_ahead->per_kind =
+        threads + SPARE_CORES < MAX_CORES / 2 ? threads + SPARE_CORES : MAX_CORES / 2;
+    run_ahead->cores = run_ahead->per_kind * kinds;
+    run_ahead->arena_bytes = bytes * run_ahead->cores + threads * SIM_SCRATCH_BYTES;
+    run_ahead->arena = sim_pages_reserve(run_ahead->arena_bytes);
+    run_ahead->core = leo_aligned_alloc(64, run_ahead->cores * sizeof(*run_ahead->core));
+    if (!run_ahead->arena || !run_ahead->core) {
         return LEO_ERR_NO_MEMORY;
     }
-    memset(lead->core, 0, lead->cores * sizeof(*lead->core));
-    lead->scratch = lead->arena + bytes * lead->cores;
-    for (unsigned i = 0; i < lead->cores; i++) {
-        struct sim_core *core = &lead->core[i].core;
+    memset(run_ahead->core, 0, run_ahead->cores * sizeof(*run_ahead->core));
+    run_ahead->scratch = run_ahead->arena + bytes * run_ahead->cores;
+    for (unsigned i = 0; i < run_ahead->cores; i++) {
+        struct sim_core *core = &run_ahead->core[i].core;
         sim_core_init(core, config, scheduler->cores->simd, scheduler->cores->core[0].insns,
-                      i < lead->per_kind ? 0 : config->cube_cores, lead->arena + i * bytes);
+                      i < run_ahead->per_kind ? 0 : config->cube_cores,
+                      run_ahead->arena + i * bytes);
         sim_time_log_init(&core->log, scheduler->cores->core[0].log.pool);
         core->runs_ahead = true;
     }
@@ -38,13 +40,13 @@ static leo_status create_cores(struct sim_scheduler *scheduler, struct sim_run_a
 
 static leo_status create(struct sim_scheduler *scheduler)
 {
-    struct sim_run_ahead *lead = leo_calloc(1, sizeof(*lead));
-    if (!lead) {
+    struct sim_run_ahead *run_ahead = leo_calloc(1, sizeof(*run_ahead));
+    if (!run_ahead) {
         return LEO_ERR_NO_MEMORY;
     }
-    scheduler->lead = lead;
-    lead->queue = leo_calloc(scheduler->config->queues, sizeof(*lead->queue));
-    leo_status status = lead->queue ? create_cores(scheduler, lead) : LEO_ERR_NO_MEMORY;
+    scheduler->run_ahead = run_ahead;
+    run_ahead->queue = leo_calloc(scheduler->config->queues, sizeof(*run_ahead->queue));
+    leo_status status = run_ahead->queue ? create_cores(scheduler, run_ahead) : LEO_ERR_NO_MEMORY;
     if (status != LEO_OK) {
         sim_run_ahead_destroy(scheduler);
     }
@@ -53,31 +55,31 @@ static leo_status create(struct sim_scheduler *scheduler)
 
 void sim_run_ahead_destroy(struct sim_scheduler *scheduler)
 {
-    struct sim_run_ahead *lead = scheduler->lead;
-    if (!lead) {
+    struct sim_run_ahead *run_ahead = scheduler->run_ahead;
+    if (!run_ahead) {
         return;
     }
-    for (unsigned queue = 0; lead->queue && queue < scheduler->config->queues; queue++) {
+    for (unsigned queue = 0; run_ahead->queue && queue < scheduler->config->queues; queue++) {
         sim_run_ahead_drop(scheduler, queue);
     }
     for (unsigned i = 0; i < LEO_SPACES; i++) {
-        leo_free(lead->events[i].value);
+        leo_free(run_ahead->events[i].value);
     }
-    if (lead->arena) {
-        sim_pages_release(lead->arena, lead->arena_bytes);
+    if (run_ahead->arena) {
+        sim_pages_release(run_ahead->arena, run_ahead->arena_bytes);
     }
-    leo_free(lead->core);
-    leo_free(lead->queue);
-    leo_free(lead);
-    scheduler->lead = NULL;
+    leo_free(run_ahead->core);
+    leo_free(run_ahead->queue);
+    leo_free(run_ahead);
+    scheduler->run_ahead = NULL;
 }
 
 void sim_run_ahead_reset(struct sim_scheduler *scheduler)
 {
-    struct sim_run_ahead *lead = scheduler->lead;
-    for (unsigned i = 0; lead && i < LEO_SPACES; i++) {
-        leo_free(lead->events[i].value);
-        lead->events[i] = (struct sim_events){0};
+    struct sim_run_ahead *run_ahead = scheduler->run_ahead;
+    for (unsigned i = 0; run_ahead && i < LEO_SPACES; i++) {
+        leo_free(run_ahead->events[i].value);
+        run_ahead->events[i] = (struct sim_events){0};
     }
 }
 
@@ -91,7 +93,7 @@ static void free_core(struct run_ahead_core *core)
 }
 
 /* Of a core that was at work. */
-static void settle_core(struct sim_scheduler *scheduler, struct sim_run_ahead *lead,
+static void settle_core(struct sim_scheduler *scheduler, struct sim_run_ahead *run_ahead,
                         struct run_ahead_core *core)
 {
     struct sim_run_ahead_task *task = core->task;
@@ -101,7 +103,7 @@ static void settle_core(struct sim_scheduler *scheduler, struct sim_run_ahead *l
         return;
     }
     task->over++;
-    lead->places += core->core.log.written;
+    run_ahead->places += core->core.log.written;
     block->state = BLOCK_OVER;
     block->log = core->core.log;
     block->stop = core->stop;
@@ -117,7 +119,7 @@ static bool is_wanted(struct sim_scheduler *scheduler)
     // Whoever resets the device or turns it off waits for that too.
     return atomic_load(&scheduler->wanted) != 0 ||
            atomic_load(&scheduler->host->control) != LEO_BIT_CONTROL_ENABLE ||
-           sim_host_now_ns() >= scheduler->lead->until_ns;
+           sim_host_now_ns() >= scheduler->run_ahead->until_ns;
 }
 
 /* There is room for its end. */
@@ -136,57 +138,57 @@ static bool make_room(struct run_ahead_block *block)
 }
 
 /* One stretch; false: the core cannot go on before its time. */
-static bool run_ahead_stretch(struct sim_scheduler *scheduler, struct run_ahead_core *lead)
+static bool run_ahead_stretch(struct sim_scheduler *scheduler, struct run_ahead_core *run_ahead)
 {
-    struct sim_core *core = &lead->core;
-    struct run_ahead_block *block = &lead->task->block[lead->block];
+    struct sim_core *core = &run_ahead->core;
+    struct run_ahead_block *block = &run_ahead->task->block[run_ahead->block];
     const struct sim_stretch_begin begin = {core->scalar.cycle, core->log.written};
     if (!make_room(block)) {
         return false;
     }
-    lead->stop = sim_cores_stretch(scheduler, core, &begin);
+    run_ahead->stop = sim_cores_stretch(scheduler, core, &begin);
     if (core->run_ahead_stop) {
-        lead->begin = begin;
-        lead->is_within = true;
+        run_ahead->begin = begin;
+        run_ahead->is_within = true;
         return false;
     }
     if (core->log.written == begin.written) {
         return false; // no memory
     }
     block->end[block->stretches++] = core->log.written;
-    lead->over = lead->stop != SIM_SCALAR_TIME;
-    return !lead->over && core->scalar.cycle + scheduler->config->start_cycles < core->limit;
+    run_ahead->over = run_ahead->stop != SIM_SCALAR_TIME;
+    return !run_ahead->over && core->scalar.cycle + scheduler->config->start_cycles < core->limit;
 }
 
 /* Work item of the pool. */
 static void run_item(void *user, unsigned index, unsigned thread)
 {
     struct sim_scheduler *scheduler = user;
-    struct run_ahead_core *lead = scheduler->lead->run[index];
-    struct sim_core *core = &lead->core;
-    core->scratch = scheduler->lead->scratch + thread * SIM_SCRATCH_BYTES;
+    struct run_ahead_core *run_ahead = scheduler->run_ahead->run[index];
+    struct sim_core *core = &run_ahead->core;
+    core->scratch = scheduler->run_ahead->scratch + thread * SIM_SCRATCH_BYTES;
     core->pool = scheduler->cores->pool;
     do {
-        lead->stuck = !run_ahead_stretch(scheduler, lead);
-    } while (!lead->stuck && core->log.written < MAX_PLACES && !is_wanted(scheduler));
+        run_ahead->stuck = !run_ahead_stretch(scheduler, run_ahead);
+    } while (!run_ahead->stuck && core->log.written < MAX_PLACES && !is_wanted(scheduler));
 }
 
-static struct run_ahead_core *find_core(struct sim_run_ahead *lead, enum leo_core_kind kind)
+static struct run_ahead_core *find_core(struct sim_run_ahead *run_ahead, enum leo_core_kind kind)
 {
-    for (unsigned i = 0; i < lead->cores; i++) {
-        if (!lead->core[i].task && lead->core[i].core.kind == kind) {
-            return &lead->core[i];
+    for (unsigned i = 0; i < run_ahead->cores; i++) {
+        if (!run_ahead->core[i].task && run_ahead->core[i].core.kind == kind) {
+            return &run_ahead->core[i];
         }
     }
     return NULL;
 }
 
 /* Cores that can go on. */
-static unsigned count_ready(const struct sim_run_ahead *lead)
+static unsigned count_ready(const struct sim_run_ahead *run_ahead)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < lead->cores; i++) {
-        count += lead->core[i].task && !lead->core[i].stuck;
+    for (unsigned i = 0; i < run_ahead->cores; i++) {
+        count += run_ahead->core[i].task && !run_ahead->core[i].stuck;
     }
     return count;
 }
@@ -235,7 +237,7 @@ static bool have_returned(const struct sim_run_ahead_task *task)
 static void run_ahead_kernel(struct sim_scheduler *scheduler, unsigned queue,
                              struct sim_run_ahead_task *task)
 {
-    struct sim_run_ahead *lead = scheduler->lead;
+    struct sim_run_ahead *run_ahead = scheduler->run_ahead;
     if (!task->work && !begin_kernel(scheduler, queue, task)) {
         end_work(task);
         task->is_refused = true;
@@ -244,8 +246,8 @@ static void run_ahead_kernel(struct sim_scheduler *scheduler, unsigned queue,
     const struct sim_kernel *kernel = &task->work->kernel;
     const unsigned threads = sim_host_pool_threads(scheduler->cores->pool);
     struct run_ahead_core *core;
-    while (task->begun < task->blocks && count_ready(lead) < threads && lead->places < MAX_PLACES &&
-           (core = find_core(lead, kernel->kind)) != NULL) {
+    while (task->begun < task->blocks && count_ready(run_ahead) < threads &&
+           run_ahead->places < MAX_PLACES && (core = find_core(run_ahead, kernel->kind)) != NULL) {
         core->task = task;
         core->block = task->begun;
         task->block[task->begun] = (struct run_ahead_block){.state = BLOCK_BEGUN, .core = core};
@@ -267,7 +269,7 @@ static bool run_ahead_event(struct sim_scheduler *scheduler, unsigned queue,
     struct leo_sqe_event body;
     memcpy(&body, task->entry.body, sizeof(body));
     const uint64_t *in_time = sim_event_slot(&scheduler->events[space], body.event);
-    uint64_t *early = sim_event_slot(&scheduler->lead->events[space], body.event);
+    uint64_t *early = sim_event_slot(&scheduler->run_ahead->events[space], body.event);
     if (!in_time || !early) {
         return false;
     }
@@ -306,7 +308,7 @@ static void run_ahead_task(struct sim_scheduler *scheduler, unsigned queue,
 
 /* Nothing of an entry may happen before its time that a fault, or a wait for the value that it
  * writes, could tell. */
-static bool may_lead(const struct leo_sqe *entry)
+static bool may_run_ahead(const struct leo_sqe *entry)
 {
     return entry->reserved0 == 0 && !(entry->flags & ~LEO_SQE_FLOAT_MODE) &&
            sim_entry_float_mode(entry) <
@@ -318,7 +320,7 @@ static struct sim_run_ahead_task *make_task(const struct leo_sqe *entry)
     struct sim_run_ahead_task *task = leo_calloc(1, sizeof(*task));
     if (task) {
         task->entry = *entry;
-        task->is_refused = !may_lead(entry);
+        task->is_refused = !may_run_ahead(entry);
     }
     return task;
 }
@@ -327,16 +329,16 @@ static struct sim_run_ahead_task *make_task(const struct leo_sqe *entry)
  * on its way in time. */
 static struct sim_run_ahead_task *next_task(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct run_ahead_queue *list = &scheduler->lead->queue[queue];
+    struct run_ahead_queue *list = &scheduler->run_ahead->queue[queue];
     struct sim_stream *stream = &scheduler->stream[queue];
     struct sim_run_ahead_task *task = list->last;
     struct leo_sqe entry;
     if (!task && stream->state != SIM_TASK_NONE && stream->state != SIM_TASK_DONE) {
         const bool is_early = stream->state == SIM_TASK_EARLY || stream->state == SIM_TASK_EVENT;
-        if (!stream->led && is_early) {
-            stream->led = make_task(&stream->entry);
+        if (!stream->early && is_early) {
+            stream->early = make_task(&stream->entry);
         }
-        task = stream->led;
+        task = stream->early;
         if (!task || (!is_early && !task->is_done)) {
             return NULL;
         }
@@ -379,24 +381,24 @@ static bool is_anything_left(struct sim_scheduler *scheduler)
         }
         const struct sim_stream *stream = &scheduler->stream[queue];
         if (stream->state == SIM_TASK_VALUE ||
-            (stream->state == SIM_TASK_KERNEL && !(stream->led && stream->led->is_done))) {
+            (stream->state == SIM_TASK_KERNEL && !(stream->early && stream->early->is_done))) {
             return true;
         }
     }
     return false;
 }
 
-static void run_cores(struct sim_scheduler *scheduler, struct sim_run_ahead *lead)
+static void run_cores(struct sim_scheduler *scheduler, struct sim_run_ahead *run_ahead)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < lead->cores; i++) {
-        if (lead->core[i].task && !lead->core[i].stuck) {
-            lead->run[count++] = &lead->core[i];
+    for (unsigned i = 0; i < run_ahead->cores; i++) {
+        if (run_ahead->core[i].task && !run_ahead->core[i].stuck) {
+            run_ahead->run[count++] = &run_ahead->core[i];
         }
     }
     sim_host_pool_run(scheduler->cores->pool, run_item, scheduler, count);
     for (unsigned i = 0; i < count; i++) {
-        settle_core(scheduler, lead, lead->run[i]);
+        settle_core(scheduler, run_ahead, run_ahead->run[i]);
     }
 }
 
@@ -404,18 +406,19 @@ leo_status sim_run_ahead_run(struct sim_scheduler *scheduler, uint64_t until_ns)
 {
     // What others poll must be written in time; a tape and the checker look at the run itself.
     if (scheduler->cores->check_which || scheduler->tape || scheduler->replay ||
-        scheduler->cores->core[0].stores || (!scheduler->lead && create(scheduler) != LEO_OK)) {
+        scheduler->cores->core[0].stores ||
+        (!scheduler->run_ahead && create(scheduler) != LEO_OK)) {
         return LEO_ERR_NOT_READY;
     }
-    scheduler->lead->until_ns = until_ns;
+    scheduler->run_ahead->until_ns = until_ns;
     while (!is_wanted(scheduler)) {
         bool moved = false;
         sim_scheduler_take_doorbells(scheduler);
         for (unsigned queue = 1; queue < scheduler->config->queues; queue++) {
             moved |= sim_scheduler_is_active(scheduler, queue) && run_ahead_queue(scheduler, queue);
         }
-        if (count_ready(scheduler->lead) > 0) {
-            run_cores(scheduler, scheduler->lead);
+        if (count_ready(scheduler->run_ahead) > 0) {
+            run_cores(scheduler, scheduler->run_ahead);
         } else if (!moved) {
             return is_anything_left(scheduler) ? LEO_ERR_NOT_READY : LEO_OK;
         }
@@ -427,7 +430,8 @@ leo_status sim_run_ahead_run(struct sim_scheduler *scheduler, uint64_t until_ns)
 
 struct sim_run_ahead_task *sim_run_ahead_take(struct sim_scheduler *scheduler, unsigned queue)
 {
-    struct run_ahead_queue *list = scheduler->lead ? &scheduler->lead->queue[queue] : NULL;
+    struct run_ahead_queue *list =
+        scheduler->run_ahead ? &scheduler->run_ahead->queue[queue] : NULL;
     struct sim_run_ahead_task *task = list ? list->first : NULL;
     if (task) {
         list->first = task->next;
@@ -438,28 +442,28 @@ struct sim_run_ahead_task *sim_run_ahead_take(struct sim_scheduler *scheduler, u
 }
 
 bool sim_run_ahead_adopt(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task,
-                         uint32_t number, struct sim_core *core, struct sim_run_ahead_done *led)
+                         uint32_t number, struct sim_core *core, struct sim_run_ahead_done *early)
 {
     struct run_ahead_block *block = task && number < task->begun ? &task->block[number] : NULL;
     if (!block || (block->state != BLOCK_OVER && block->state != BLOCK_BEGUN)) {
         return false;
     }
-    led->end = block->end;
-    led->stretches = block->stretches;
+    early->end = block->end;
+    early->stretches = block->stretches;
     if (block->state == BLOCK_BEGUN) {
-        led->is_within = block->core->is_within;
-        led->begin = block->core->begin;
+        early->is_within = block->core->is_within;
+        early->begin = block->core->begin;
         sim_core_exchange(core, &block->core->core);
         free_core(block->core);
     } else {
-        led->is_over = true;
-        led->stop = block->stop;
+        early->is_over = true;
+        early->stop = block->stop;
         sim_sections_zero(&sim_core_sections, core, SIM_SECTION_BLOCK);
         core->log = block->log;
         core->scalar.fault = block->fault;
         core->scalar.pc = block->pc;
         core->csr.overflow = block->overflow;
-        scheduler->lead->places -= core->log.written;
+        scheduler->run_ahead->places -= core->log.written;
     }
     block->state = BLOCK_GIVEN;
     return true;
@@ -467,21 +471,21 @@ bool sim_run_ahead_adopt(struct sim_scheduler *scheduler, struct sim_run_ahead_t
 
 void sim_run_ahead_end(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task)
 {
-    struct sim_run_ahead *lead = scheduler->lead;
+    struct sim_run_ahead *run_ahead = scheduler->run_ahead;
     if (!task) {
         return;
     }
     for (uint32_t i = 0; i < task->begun; i++) {
         struct run_ahead_block *block = &task->block[i];
         if (block->state == BLOCK_OVER) {
-            lead->places -= block->log.written;
+            run_ahead->places -= block->log.written;
             sim_time_log_finish(&block->log);
         } else if (block->state == BLOCK_BEGUN) {
             free_core(block->core);
         }
         leo_free(block->end);
     }
-    sim_run_ahead_let_go(lead, task);
+    sim_run_ahead_let_go(run_ahead, task);
     end_work(task);
     leo_free(task->held);
     leo_free(task->block);
@@ -491,8 +495,8 @@ void sim_run_ahead_end(struct sim_scheduler *scheduler, struct sim_run_ahead_tas
 void sim_run_ahead_drop(struct sim_scheduler *scheduler, unsigned queue)
 {
     struct sim_run_ahead_task *task;
-    sim_run_ahead_end(scheduler, scheduler->stream[queue].led);
-    scheduler->stream[queue].led = NULL;
+    sim_run_ahead_end(scheduler, scheduler->stream[queue].early);
+    scheduler->stream[queue].early = NULL;
     while ((task = sim_run_ahead_take(scheduler, queue)) != NULL) {
         sim_run_ahead_end(scheduler, task);
     }

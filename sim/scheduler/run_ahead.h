@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that lead time (decision 27): what entries of the rings will compute and copy is done
+ * Values ahead of time (decision 27): what entries of the rings will compute and copy is done
  * before they may start, while the host waits for nothing, on cores of its own. Time stays where
  * it is: the logs of the blocks are kept until the scheduler hands the blocks out, and the event
  * engine reads them then as if they had just been written. What depends on when or where a block
@@ -20,7 +20,7 @@ struct sim_run_ahead_done;
 struct sim_scheduler;
 struct sim_stream;
 
-/** Cores of the chip may have memories of the leading ones: at its end only. */
+/** Cores of the chip may have memories of those that run ahead: at its end only. */
 void sim_run_ahead_destroy(struct sim_scheduler *scheduler);
 /** Forgets events; the queues were dropped. */
 void sim_run_ahead_reset(struct sim_scheduler *scheduler);
@@ -35,9 +35,9 @@ bool sim_run_ahead_is_done(const struct sim_run_ahead_task *task);
 bool sim_run_ahead_write(struct sim_scheduler *scheduler, const struct sim_run_ahead_task *task,
                          const struct leo_sqe_copy *body);
 /** Gives a core the block it is about to begin, as far as it has come. False: nothing was done of
- * it. What `led` points to lives as long as the task. */
+ * it. What `early` points to lives as long as the task. */
 bool sim_run_ahead_adopt(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task,
-                         uint32_t block, struct sim_core *core, struct sim_run_ahead_done *led);
+                         uint32_t block, struct sim_core *core, struct sim_run_ahead_done *early);
 /** The task has ended or was given up. */
 void sim_run_ahead_end(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task);
 /** The queue is gone with what it held. */

@@ -14,12 +14,12 @@ static uint64_t span_of(const struct leo_sqe_copy *body, uint64_t pitch)
 static bool hold(struct sim_scheduler *scheduler, struct sim_run_ahead_task *task,
                  const struct leo_sqe_copy *body)
 {
-    struct sim_run_ahead *lead = scheduler->lead;
+    struct sim_run_ahead *run_ahead = scheduler->run_ahead;
     const bool is_fill = task->entry.opcode == LEO_SQE_OP_FILL;
     const uint64_t bytes = is_fill ? 0 : body->width * body->height;
     task->host_bytes = span_of(body, body->dst_pitch);
     task->host = sim_dma_where(&scheduler->host->dma, body->dst, task->host_bytes);
-    if (bytes > MAX_HELD_BYTES - lead->held_bytes || !task->host ||
+    if (bytes > MAX_HELD_BYTES - run_ahead->held_bytes || !task->host ||
         (bytes && !(task->held = leo_alloc(bytes)))) {
         return false;
     }
@@ -30,9 +30,9 @@ static bool hold(struct sim_scheduler *scheduler, struct sim_run_ahead_task *tas
                body->width);
     }
     task->held_bytes = bytes;
-    lead->held_bytes += bytes;
-    task->later = lead->holding;
-    lead->holding = task;
+    run_ahead->held_bytes += bytes;
+    task->later = run_ahead->holding;
+    run_ahead->holding = task;
     return true;
 }
 
@@ -41,7 +41,7 @@ static bool meets_held(struct sim_scheduler *scheduler, const struct leo_sqe_cop
 {
     const uint64_t bytes = span_of(body, body->src_pitch);
     const uint64_t from = sim_dma_where(&scheduler->host->dma, body->src, bytes);
-    for (const struct sim_run_ahead_task *task = scheduler->lead->holding; task;
+    for (const struct sim_run_ahead_task *task = scheduler->run_ahead->holding; task;
          task = task->later) {
         if (task->host < from + bytes && from < task->host + task->host_bytes) {
             return true;
@@ -68,12 +68,12 @@ bool sim_run_ahead_copy(struct sim_scheduler *scheduler, unsigned queue,
            sim_copy_bytes(scheduler, &stream, &body);
 }
 
-void sim_run_ahead_let_go(struct sim_run_ahead *lead, const struct sim_run_ahead_task *task)
+void sim_run_ahead_let_go(struct sim_run_ahead *run_ahead, const struct sim_run_ahead_task *task)
 {
-    for (struct sim_run_ahead_task **at = &lead->holding; *at; at = &(*at)->later) {
+    for (struct sim_run_ahead_task **at = &run_ahead->holding; *at; at = &(*at)->later) {
         if (*at == task) {
             *at = task->later;
-            lead->held_bytes -= task->held_bytes;
+            run_ahead->held_bytes -= task->held_bytes;
             break;
         }
     }

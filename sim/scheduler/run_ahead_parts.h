@@ -79,4 +79,4 @@ struct sim_run_ahead {
 bool sim_run_ahead_copy(struct sim_scheduler *scheduler, unsigned queue,
                         struct sim_run_ahead_task *task);
 /** The task holds nothing for the host any more. */
-void sim_run_ahead_let_go(struct sim_run_ahead *lead, const struct sim_run_ahead_task *task);
+void sim_run_ahead_let_go(struct sim_run_ahead *run_ahead, const struct sim_run_ahead_task *task);

@@ -96,7 +96,7 @@ static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
     stream->checked = false;
-    stream->led = sim_run_ahead_take(scheduler, queue);
+    stream->early = sim_run_ahead_take(scheduler, queue);
     uint64_t ready = later(scheduler->now_ps, stream->free_ps);
     if (stream->entry.host_ns > MAX_HOST_NS) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
@@ -124,7 +124,7 @@ static void start_event(struct sim_scheduler *scheduler, unsigned queue)
     memcpy(&body, stream->entry.body, sizeof(body));
     uint64_t *value = event_slot(scheduler, queue, &body);
     if (!value) {
-        const bool exists = body.event < LEO_MOST_EVENTS;
+        const bool exists = body.event < LEO_MAX_EVENTS;
         sim_stream_fault(stream, exists ? LEO_FAULT_NO_MEMORY : LEO_FAULT_BAD_ENTRY, 0, 0);
         sim_stream_end(stream, stream->start_ps);
     } else if (stream->entry.opcode == LEO_SQE_OP_EVENT_RECORD) {
@@ -359,8 +359,8 @@ static void complete(struct sim_scheduler *scheduler, unsigned queue)
     stream->failed = stream->failed || stream->fault.code != LEO_FAULT_NONE;
     stream->free_ps = stream->end_ps;
     stream->state = SIM_TASK_NONE;
-    sim_run_ahead_end(scheduler, stream->led);
-    stream->led = NULL;
+    sim_run_ahead_end(scheduler, stream->early);
+    stream->early = NULL;
     sim_ring_complete(scheduler->host, queue, &entry);
 }
 

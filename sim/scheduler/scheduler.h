@@ -78,7 +78,7 @@ struct sim_stream {
     struct sim_findings *stuck;     /**< who waits for whom in a deadlock; NULL = none so far */
     uint8_t *args;                  /**< copy of the argument block */
     uint32_t args_capacity;
-    struct sim_run_ahead_task *led; /**< what was computed of the present task before its time */
+    struct sim_run_ahead_task *early; /**< what was computed of the present task before its time */
 };
 
 enum sim_core_state {
@@ -110,7 +110,7 @@ struct sim_slot {
     uint32_t block;
     bool is_over; /**< all of its values are computed, or it faulted: `stop` */
     enum sim_scalar_stop stop;
-    struct sim_run_ahead_done led;
+    struct sim_run_ahead_done early;
 };
 
 struct sim_events {
@@ -135,14 +135,14 @@ struct sim_scheduler {
     unsigned running;          /**< slots in SIM_CORE_RUNNING */
     struct sim_events *events; /**< by address space */
     struct sim_image_cache images;
-    uint64_t teams[4];          /**< bit set: the number belongs to a kernel */
-    uint64_t engine_free_ps[3]; /**< host to device, device to host, within the device */
-    _Atomic unsigned wanted;    /**< threads that wait for the chip */
-    struct sim_run_ahead *lead; /**< NULL = no values were computed before their time */
-    struct sim_stores *stores;  /**< of cores that are polled; not in use while nobody polls */
-    bool watched;               /**< in use always */
-    bool rests;                 /**< cores are running, but nothing happens */
-    bool for_ever;              /**< the host waits without a limit, and submits nothing */
+    uint64_t teams[4];               /**< bit set: the number belongs to a kernel */
+    uint64_t engine_free_ps[3];      /**< host to device, device to host, within the device */
+    _Atomic unsigned wanted;         /**< threads that wait for the chip */
+    struct sim_run_ahead *run_ahead; /**< NULL = no values were computed before their time */
+    struct sim_stores *stores;       /**< of cores that are polled; not in use while nobody polls */
+    bool watched;                    /**< in use always */
+    bool rests;                      /**< cores are running, but nothing happens */
+    bool for_ever;                   /**< the host waits without a limit, and submits nothing */
     /* The present round (cores.c). */
     uint16_t run_core[256];
     double until; /**< cycle the engine goes to */

@@ -11,23 +11,23 @@ static const struct sim_section stream_list[] = {
     SECTION(STATE, failed),     SECTION(GIVEN, fault),         SECTION(GIVEN, fault_block),
     SECTION(GIVEN, fault_core), SECTION(GIVEN, fault_cycle),   SECTION(GIVEN, kernel),
     SECTION(GIVEN, check),      SECTION(GIVEN, checked),       SECTION(GIVEN, stuck),
-    SECTION(WIRED, args),       SECTION(WIRED, args_capacity), SECTION(GIVEN, led),
+    SECTION(WIRED, args),       SECTION(WIRED, args_capacity), SECTION(GIVEN, early),
 };
 #undef SECTION
 
 #define SECTION(what, member) SIM_SECTION(struct sim_scheduler, what, member)
 static const struct sim_section list[] = {
-    SECTION(WIRED, config),  SECTION(WIRED, cores),          SECTION(WIRED, memory),
-    SECTION(WIRED, host),    SECTION(WIRED, tape),           SECTION(WIRED, replay),
-    SECTION(CLOCK, now_ps),  SECTION(CLOCK, epoch_ps),       SECTION(WIRED, stream),
-    SECTION(WIRED, active),  SECTION(WIRED, slot),           SECTION(GIVEN, running),
-    SECTION(WIRED, events),  SECTION(WIRED, images), // derived from device memory
-    SECTION(GIVEN, teams),   SECTION(STATE, engine_free_ps), SECTION(WIRED, wanted),
-    SECTION(WIRED, lead),    // a chip with nothing to do has none under way
-    SECTION(WIRED, stores),  // empty while no core runs
-    SECTION(WIRED, watched), // what the host has loaded
-    SECTION(GIVEN, rests),   SECTION(GIVEN, for_ever),       SECTION(GIVEN, run_core),
-    SECTION(GIVEN, until),   SECTION(GIVEN, engine_stop),    SECTION(GIVEN, engine_core),
+    SECTION(WIRED, config),    SECTION(WIRED, cores),          SECTION(WIRED, memory),
+    SECTION(WIRED, host),      SECTION(WIRED, tape),           SECTION(WIRED, replay),
+    SECTION(CLOCK, now_ps),    SECTION(CLOCK, epoch_ps),       SECTION(WIRED, stream),
+    SECTION(WIRED, active),    SECTION(WIRED, slot),           SECTION(GIVEN, running),
+    SECTION(WIRED, events),    SECTION(WIRED, images), // derived from device memory
+    SECTION(GIVEN, teams),     SECTION(STATE, engine_free_ps), SECTION(WIRED, wanted),
+    SECTION(WIRED, run_ahead), // a chip with nothing to do has none under way
+    SECTION(WIRED, stores),    // empty while no core runs
+    SECTION(WIRED, watched),   // what the host has loaded
+    SECTION(GIVEN, rests),     SECTION(GIVEN, for_ever),       SECTION(GIVEN, run_core),
+    SECTION(GIVEN, until),     SECTION(GIVEN, engine_stop),    SECTION(GIVEN, engine_core),
 };
 #undef SECTION
 

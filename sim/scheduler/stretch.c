@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One stretch of the values of a core's block. How long it is reaches no simulated time, nor a value, but for the order of atomic
- * sums of floats from several cores (HW-CHIP-51). */
+/* One stretch of the values of a core's block. How long it is reaches no simulated time, nor a
+ * value, but for the order of atomic sums of floats from several cores (HW-CHIP-51). */
 #include "scheduler.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@ bool vec_gmask_unpack(const struct sim_core *core, const struct sim_op *op, stru
     mask->repeats = cfg.repeat;
     mask->lanes = counts ? (uint32_t)core->vmask[0] : SIM_VEC_REPEAT_BYTES / mask->bytes;
     mask->pattern = cfg.pattern;
-    return cfg.pattern < VEC_PATTERNS && (!counts || core->vmask[0] <= FOOT_MOST_LANES);
+    return cfg.pattern < VEC_PATTERNS && (!counts || core->vmask[0] <= FOOT_MAX_LANES);
 }
 
 /** Elements that an instruction keeps. */

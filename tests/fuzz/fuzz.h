@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FUZZ_MOST_BYTES = 1 << 18 };
+enum { FUZZ_MAX_BYTES = 1 << 18 };
 
 /** Runs one input. Always 0; what is wrong aborts. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-/** Writes the index-th seed, at most FUZZ_MOST_BYTES; its length, 0 if there is none of that
+/** Writes the index-th seed, at most FUZZ_MAX_BYTES; its length, 0 if there is none of that
  * number. */
 size_t fuzz_seed(unsigned index, uint8_t *data);
 

@@ -207,7 +207,7 @@ size_t fuzz_seed(unsigned index, uint8_t *data)
     } else {
         make_dynamic(&seed);
     }
-    fuzz_check(leo_model_write(&seed.model, &written, &bytes) == LEO_OK && bytes <= FUZZ_MOST_BYTES,
+    fuzz_check(leo_model_write(&seed.model, &written, &bytes) == LEO_OK && bytes <= FUZZ_MAX_BYTES,
                "the seed cannot be written");
     // One that is no model would test nothing behind the first checks.
     fuzz_check(leo_model_read(written, bytes, &read, error) == LEO_OK, "the seed is no model");

@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 size_t fuzz_seed(unsigned index, uint8_t *data)
 {
-    if (index || fuzz_kernels_elf_bytes > FUZZ_MOST_BYTES) {
+    if (index || fuzz_kernels_elf_bytes > FUZZ_MAX_BYTES) {
         return 0;
     }
     memcpy(data, fuzz_kernels_elf, fuzz_kernels_elf_bytes);

@@ -84,7 +84,7 @@ static size_t mutate(struct random *random, uint8_t *data, size_t bytes)
         return bytes;
     }
     case 6:
-        for (size_t i = 0; i < 16 && bytes < FUZZ_MOST_BYTES; i++) {
+        for (size_t i = 0; i < 16 && bytes < FUZZ_MAX_BYTES; i++) {
             data[bytes++] = (uint8_t)next(random);
         }
         return bytes;
@@ -126,14 +126,14 @@ static void run_file(const char *path, uint8_t *data)
 {
     FILE *file = fopen(path, "rb");
     fuzz_check(file != NULL, "cannot open the input");
-    size_t bytes = fread(data, 1, FUZZ_MOST_BYTES, file);
+    size_t bytes = fread(data, 1, FUZZ_MAX_BYTES, file);
     fclose(file);
     LLVMFuzzerTestOneInput(data, bytes);
 }
 
 int main(int argc, char **argv)
 {
-    uint8_t *data = malloc(FUZZ_MOST_BYTES + 16);
+    uint8_t *data = malloc(FUZZ_MAX_BYTES + 16);
     unsigned seeds = 0;
     char *end = NULL;
     uint64_t count = argc > 1 ? strtoull(argv[1], &end, 0) : COUNT_DEFAULT;

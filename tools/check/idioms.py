@@ -13,9 +13,10 @@ import tree
 CHAIN = re.compile(r"\b(status|error|code|result) =\s+(?:\1 (?:!= \w+ )?\?\s+\1\s+:|\1 == LEO_OK \?[^;]*:\s+\1;)")
 # What names must not have, and the word of the field that stands for it.
 WORDS = {
-    r"\b(?:MOST_[A-Z0-9_]+|[A-Z0-9_]+_MOST)\b": "MAX",
+    r"\b(?:\w*MOST_[A-Z0-9_]+|[A-Z0-9_]+_MOST)\b": "MAX",
     r"\b(?:front|FRONT)_[A-Za-z]\w*": "api_ (runtime/api_common)",
     r"\b(?:rt|sim|coll)_(?:lead|led|background|spin|lazy|litter|meeting)\w*": "run_ahead, poll_loop, deferred, shm_cleanup, bootstrap",
+    r"(?:->|\.)(?:lead|led)\b": "run_ahead, early",
     r"\b\w*(?:rescue|RESCUE)\w*": "fallback",
 }
 

@@ -51,7 +51,7 @@ struct leo_transport_ops {
     void (*note_link)(struct leo_transport *transport, const struct leo_link_note *note);
     /** Lets the device compute ahead of time for so long; statuses as leo_sim_chip_run_ahead has
      * them. May itself be NULL. */
-    leo_status (*lead)(struct leo_transport *transport, uint64_t timeout_ns);
+    leo_status (*run_ahead)(struct leo_transport *transport, uint64_t timeout_ns);
     /** Whether code of an image waits for memory in loops, as leo_sim_image_polls. May itself be
      * NULL, and then so is the next. */
     bool (*image_polls)(struct leo_transport *transport, const struct leo_image_desc *desc,

@@ -299,7 +299,7 @@ static void tell_settings(const double *at, aclAippInfo *info)
     for (uint32_t k = 0; k < LEO_AIPP_MIN - LEO_AIPP_MATRIX; k++) {
         (&info->matrixR0C0)[k] = (int32_t)at[LEO_AIPP_MATRIX + k];
     }
-    for (uint32_t k = 0; k < LEO_AIPP_MOST_BYTES - LEO_AIPP_MIN; k++) {
+    for (uint32_t k = 0; k < LEO_AIPP_MAX_BYTES - LEO_AIPP_MIN; k++) {
         (&info->minChn0)[k] = (float)at[LEO_AIPP_MIN + k];
     }
     info->inputFormat = (aclAippInputFormat)at[LEO_AIPP_FORMAT];

@@ -11,10 +11,10 @@ static leo_status take_slot(struct leo_rt_device *device, uint32_t *slot)
         device->slot_free = device->slots[*slot].next_free;
         return LEO_OK;
     }
-    if (device->slot_count == LEO_MOST_EVENTS) {
+    if (device->slot_count == LEO_MAX_EVENTS) {
         return rt_fail(LEO_ERR_FULL,
                        "device %d has %u events already: destroy those no longer used",
-                       device->index, LEO_MOST_EVENTS);
+                       device->index, LEO_MAX_EVENTS);
     }
     if (device->slot_count == device->slot_capacity) {
         uint32_t capacity = device->slot_capacity ? device->slot_capacity * 2 : 64;
@@ -95,7 +95,7 @@ static bool is_old_awaited(const struct leo_rt_event *event)
 uint32_t leo_rt_device_free_events(struct leo_rt_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    uint32_t count = LEO_MOST_EVENTS - device->event_count;
+    uint32_t count = LEO_MAX_EVENTS - device->event_count;
     pthread_mutex_unlock(&device->lock);
     return count;
 }

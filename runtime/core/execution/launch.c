@@ -67,9 +67,9 @@ static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct
 static leo_status check_launch(const struct leo_rt_kernel *kernel, uint32_t block_num,
                                const struct leo_rt_stream *stream)
 {
-    if (block_num == 0 || block_num > LEO_MOST_BLOCKS) {
+    if (block_num == 0 || block_num > LEO_MAX_BLOCKS) {
         return rt_fail(LEO_ERR_RANGE, "kernel %s: %u blocks: launch 1 to %u", kernel->name,
-                       block_num, LEO_MOST_BLOCKS);
+                       block_num, LEO_MAX_BLOCKS);
     }
     if (kernel->module->device != stream->device) {
         return rt_fail(LEO_ERR_INVALID_ARG,
@@ -182,9 +182,9 @@ static leo_status check_values(const struct leo_rt_kernel *kernel, const void *c
         }
         from_data |= 1ull << data[i].index;
         bytes += data_space(&data[i]);
-        if (data[i].bytes > LEO_MOST_ARGS_BYTES || bytes > LEO_MOST_ARGS_BYTES) {
+        if (data[i].bytes > LEO_MAX_ARGS_BYTES || bytes > LEO_MAX_ARGS_BYTES) {
             return rt_fail(LEO_ERR_RANGE, "kernel %s: arguments of more than %u bytes",
-                           kernel->name, LEO_MOST_ARGS_BYTES);
+                           kernel->name, LEO_MAX_ARGS_BYTES);
         }
     }
     for (unsigned i = 0; i < arg_count; i++) {
@@ -301,7 +301,7 @@ static leo_status check_block(const struct leo_rt_kernel *kernel, const void *bl
                        "tell: pass the arguments as an array of pointers",
                        kernel->name);
     }
-    if (bytes % 8 || bytes < kernel->slots * 8u || bytes > LEO_MOST_ARGS_BYTES) {
+    if (bytes % 8 || bytes < kernel->slots * 8u || bytes > LEO_MAX_ARGS_BYTES) {
         return rt_fail(LEO_ERR_INVALID_ARG,
                        "kernel %s: an argument block of %zu bytes: it takes %u slots of 8 bytes",
                        kernel->name, bytes, kernel->slots);
@@ -362,7 +362,7 @@ leo_status leo_rt_launch_packed_with_options(struct leo_rt_kernel *kernel, uint3
         body.args_bytes = (uint32_t)bytes;
         body.args_flags = (uint16_t)leo_sqe_kernel_set_in_device(0, on_device);
         if (!kernel->arg_count) {
-            body.slots = (uint16_t)(bytes / 8 < LEO_MOST_SLOTS ? bytes / 8 : LEO_MOST_SLOTS);
+            body.slots = (uint16_t)(bytes / 8 < LEO_MAX_SLOTS ? bytes / 8 : LEO_MAX_SLOTS);
         }
         status = submit_kernel(stream, kernel, &body, &place, opts->float_mode);
     }

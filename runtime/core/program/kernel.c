@@ -107,7 +107,7 @@ static bool place_args(struct leo_rt_kernel *kernel)
         }
         arg->slot = slot;
         slot += pair ? 2 : 1;
-        if (slot > LEO_MOST_SLOTS) {
+        if (slot > LEO_MAX_SLOTS) {
             return false;
         }
     }
@@ -152,7 +152,7 @@ static leo_status parse_args(const struct rt_image *image, struct leo_rt_kernel 
                ? LEO_OK
                : rt_fail(LEO_ERR_UNSUPPORTED,
                          "%s: kernel %s has more than %u argument slots or too large structs",
-                         image->name, kernel->name, LEO_MOST_SLOTS);
+                         image->name, kernel->name, LEO_MAX_SLOTS);
 }
 
 static leo_status parse_note(const struct rt_image *image, struct leo_rt_kernel *kernel)

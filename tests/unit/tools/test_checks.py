@@ -50,7 +50,7 @@ class Checks(unittest.TestCase):
     def test_idioms(self):
         self.expect_good("idioms.py", files={"sim/x.c": "status = status_of(status != 0 ? 1 : 2);\nname = name ? name : other;\n"})
         for code in ("status = status != LEO_OK ? status : f();", "error = error ? error : f();", "status = status == LEO_OK ? f() : status;",
-                     "status =\n    status ? status : f();", "enum { MOST_ROWS = 4 };", "enum { ROWS_MOST = 4 };", "int sim_lead_task(void);"):
+                     "status =\n    status ? status : f();", "enum { MOST_ROWS = 4 };", "enum { ROWS_MOST = 4 };", "int x = LEO_MOST_ROWS;", "x = task->led;", "int sim_lead_task(void);"):
             self.expect_bad("sim/x.c:2: ", "idioms.py", files={"sim/x.c": "\n" + code + "\n"})
 
     def test_sections(self):

@@ -49,7 +49,7 @@ constexpr leo_sides leo_copy_sides[] = {
     {leo_side::SRAM, leo_side::SRAM},
 };
 
-enum : uint32_t { LEO_STAGE_BYTES = 8192, LEO_MOST_BURST = 65535 * LEO_BLOCK_BYTES };
+enum : uint32_t { LEO_STAGE_BYTES = 8192, LEO_MAX_BURST = 65535 * LEO_BLOCK_BYTES };
 
 /* Room of the language in NRAM, which programs leave 128 KiB of. */
 __nram__ uint8_t leo_stage[3][LEO_STAGE_BYTES];
@@ -152,9 +152,9 @@ LEO_BANG void leo_copy_run(leo_sides sides, uint8_t *to, const uint8_t *from, ui
     if (sides.to == leo_side::GLOBAL && sides.from != leo_side::NRAM) {
         leo_copy_staged(sides, to, from, whole);
     } else {
-        for (uint64_t at = 0; at < whole; at += LEO_MOST_BURST) {
+        for (uint64_t at = 0; at < whole; at += LEO_MAX_BURST) {
             const uint64_t left = whole - at;
-            const uint64_t part = left < LEO_MOST_BURST ? left : (uint64_t)LEO_MOST_BURST;
+            const uint64_t part = left < LEO_MAX_BURST ? left : (uint64_t)LEO_MAX_BURST;
             leo_copy_blocks(sides, to + at, from + at, (uint32_t)(part / LEO_BLOCK_BYTES));
         }
     }
