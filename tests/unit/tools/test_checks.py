@@ -53,6 +53,13 @@ class Checks(unittest.TestCase):
                      "status =\n    status ? status : f();", "enum { MOST_ROWS = 4 };", "enum { ROWS_MOST = 4 };", "int x = LEO_MOST_ROWS;", "x = task->led;", "int sim_lead_task(void);"):
             self.expect_bad("sim/x.c:2: ", "idioms.py", files={"sim/x.c": "\n" + code + "\n"})
 
+    def test_arguments(self):
+        files = {name: (CHECK.parents[1] / name).read_text() for name in ("kernels/gen/rows.py", "kernels/aclnn/signatures.txt")}
+        files["kernels/x/x.op"] = "source x/x.c\n\nop Mine\n    params self:T other:T? out:T*\n    types F3\n    doc out = self\n"
+        call = 'leo_status op_plan_x(const struct op_call *call)\n{\n    return work(op_call_tensor(call, "%s"));\n}\n'
+        self.expect_good("arguments.py", files={**files, "kernels/x/x.c": call % "self"})
+        self.expect_bad("kernels/x/x.c:3: no row that is planned here has a parameter 'slef'", "arguments.py", files={**files, "kernels/x/x.c": call % "slef"})
+
     def test_sections(self):
         head = ("struct sim_x {\n    int a, b[2];\n    void (*log)(void *user, int level);\n    struct {\n        int c;\n    } inner;\n};\n"
                 "#define SECTION(what, member) SIM_SECTION(struct sim_x, what, member)\n")
