@@ -82,6 +82,11 @@ class Toolkit(unittest.TestCase):
             self.assertIn(text, done.stderr)
         self.assertEqual(run(leo, "exec", "--", "sh", "-c", "exit 7", check=False).returncode, 7)
 
+    def test_exec_explains_operators(self):
+        leo = str(HOME / "bin" / "leo")
+        self.assertEqual(run(leo, "exec", "--explain", "--", "sh", "-c", "echo $LEO_OP_EXPLAIN").stdout, "1\n")
+        self.assertEqual(run(leo, "exec", "--", "sh", "-c", "echo $LEO_OP_EXPLAIN").stdout, "\n")
+
     def test_exec_chooses_the_chip(self):
         leo = str(HOME / "bin" / "leo")
         out = run(leo, "exec", "--soc", "ascend910b1", "--devices", "3", "npu-smi", "info").stdout
