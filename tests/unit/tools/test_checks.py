@@ -60,6 +60,13 @@ class Checks(unittest.TestCase):
         self.expect_good("arguments.py", files={**files, "kernels/x/x.c": call % "self"})
         self.expect_bad("kernels/x/x.c:3: no row that is planned here has a parameter 'slef'", "arguments.py", files={**files, "kernels/x/x.c": call % "slef"})
 
+    def test_prose(self):
+        self.expect_good("prose.py", files={"docs/x.md": "# X\n\n" + "A short sentence. " * 30 + "\n\n```\n" + "word " * 200 + "\n```\n"})
+        for text, message in (("A sentence of " + "many " * 40 + "words.", "a sentence of 44 words"), ("Four words are here. " * 31, "a paragraph of 124 words"),
+                              ("What nobody reads.", "'nobody': no thread"), ("| cell | A cell of " + "many " * 40 + "words. |", "a sentence of 44 words")):
+            self.expect_bad(f"docs/x.md:3: {message}", "prose.py", files={"docs/x.md": "# X\n\n" + text + "\n"})
+        self.expect_good("prose.py", files={"docs/add_an_operator.md": "# X\n\nA sentence of " + "many " * 40 + "words.\n"})  # as prose.csv allows
+
     def test_sections(self):
         head = ("struct sim_x {\n    int a, b[2];\n    void (*log)(void *user, int level);\n    struct {\n        int c;\n    } inner;\n};\n"
                 "#define SECTION(what, member) SIM_SECTION(struct sim_x, what, member)\n")
