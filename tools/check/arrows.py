@@ -60,17 +60,21 @@ def place(build, root, path):
     return source, "sim", "units" if room == "src" else room
 
 
-def symbols(path):
-    """(defined, undefined, defined functions): global names of an object."""
-    listing = subprocess.run(["nm", "-g", "--format=posix", str(path)], capture_output=True, text=True, check=False)
-    defined, undefined, functions = set(), set(), set()
-    for line in listing.stdout.split("\n"):
-        fields = line.split()
-        if len(fields) >= 2:
-            (undefined if fields[1] in "Uwv" else defined).add(fields[0])
-            if fields[1] in "TWi":
-                functions.add(fields[0])
-    return defined, undefined, functions
+def symbols(paths):
+    """{path: (defined, undefined, defined functions)}: global names of objects."""
+    found = {path: (set(), set(), set()) for path in paths}
+    for first in range(0, len(paths), 200):
+        some = {str(path): path for path in paths[first:first + 200]}
+        listing = subprocess.run(["nm", "-g", "-A", "--format=posix", *some], capture_output=True, text=True, check=False)
+        for line in listing.stdout.split("\n"):
+            path, _, rest = line.partition(": ")
+            fields = rest.split()
+            if len(fields) >= 2:
+                defined, undefined, functions = found[some[path]]
+                (undefined if fields[1] in "Uwv" else defined).add(fields[0])
+                if fields[1] in "TWi":
+                    functions.add(fields[0])
+    return found
 
 
 def main():
@@ -83,11 +87,9 @@ def main():
         for circle in circles(table):
             violations.append(f"arrows.csv: {kind}s go round: {' '.join(circle)}")
     objects, owner, functions = [], {}, set()
-    for path in sorted(build.rglob("*.o")):
-        where = place(build, root, path)
-        if where is None:
-            continue
-        defined, undefined, called = symbols(path)
+    places = {path: where for path in sorted(build.rglob("*.o")) if (where := place(build, root, path)) is not None}
+    for path, (defined, undefined, called) in symbols(list(places)).items():
+        where = places[path]
         functions |= called
         objects.append((path, where, undefined))
         for name in defined:
