@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define VEC_GROUP       8u      /**< blocks that vbrcb and vgatherb write a repeat */
-#define VEC_PATTERNS    8u      /**< 0: bits in memory; 1..7: built in */
+#define VEC_GROUP      8u      /**< blocks that vbrcb and vgatherb write a repeat */
+#define VEC_PATTERNS   8u      /**< 0: bits in memory; 1..7: built in */
 #define FOOT_MAX_LANES 262144u /**< more elements than any unified buffer has bytes */
 
 struct vec_gmask {

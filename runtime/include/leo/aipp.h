@@ -48,7 +48,7 @@ enum leo_aipp_key {
     LEO_AIPP_MIN = LEO_AIPP_MEAN + 4,
     LEO_AIPP_VAR_RECI = LEO_AIPP_MIN + 4,
     LEO_AIPP_MAX_BYTES = LEO_AIPP_VAR_RECI + 4, /**< of dynamic pictures together */
-    LEO_AIPP_UNSERVED,                           /**< resize, rotation, raw pictures: must be 0 */
+    LEO_AIPP_UNSERVED,                          /**< resize, rotation, raw pictures: must be 0 */
     LEO_AIPP_KEYS
 };
 
