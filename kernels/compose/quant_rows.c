@@ -323,8 +323,11 @@ leo_status op_plan_quant_param(const struct op_call *call)
 {
     const struct op_tensor *scale = op_call_tensor(call, "scale"),
                            *offset = op_call_tensor(call, "offset"),
-                           *out = op_call_tensor(call, "out");
-    leo_status status = op_call_check_shape(call, "out", scale->rank, scale->dim);
+                           *out = op_call_tensor(call, "out"),
+                           *longer = offset && op_tensor_count(offset) > op_tensor_count(scale)
+                                         ? offset
+                                         : scale;
+    leo_status status = op_call_check_shape(call, "out", longer->rank, longer->dim);
     if (status == LEO_OK && op_call_has(call, "roundMode") && op_call_int(call, "roundMode")) {
         status = op_call_fail(call, LEO_ERR_UNSUPPORTED, "roundMode is %" PRId64 ": it must be 0",
                               op_call_int(call, "roundMode"));

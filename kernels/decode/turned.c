@@ -64,8 +64,7 @@ static bool fits_sections(const struct angles *t)
         }
         sum += t->sections->items[i];
     }
-    return t->every_third ? t->rows == 3 && 3 * t->sections->items[1] <= t->cache->dim[1] / 2
-                          : sum == t->cache->dim[1] / 2;
+    return t->every_third ? t->rows == 3 : sum == t->cache->dim[1] / 2;
 }
 
 static leo_status take(const struct op_call *call, struct angles *t)
@@ -123,7 +122,12 @@ static void put_section(struct op_chain *chain, const struct angles *t, const st
 {
     const struct op_tensor from_row = op_view_select(all, 0, row),
                            to_row = op_view_select(all, 0, 0);
-    const int64_t count = t->every_third ? t->sections->items[1] : t->sections->items[row];
+    // Every third feature before three times the second section, as far as there are any.
+    const int64_t half = t->cache->dim[1] / 2, end = 3 * t->sections->items[1],
+                  third = ((end < half ? end : half) - begin + 2) / 3,
+                  count = !t->every_third ? t->sections->items[row]
+                          : third > 0     ? third
+                                          : 0;
     for (int64_t which = 0; which < 2; which++) {
         const struct op_tensor angle = op_view_half(&from_row, which),
                                first = op_view_half(&to_row, which);

@@ -311,6 +311,7 @@ static void heads_are_turned_by_a_cache(void)
     const struct cached all[] = {
         {1, 0, {0, 0, 0}, true},  {1, 0, {0, 0, 0}, false}, {3, 0, {1, 2, 3}, true},
         {3, 0, {3, 0, 3}, false}, {3, 1, {2, 2, 2}, true},  {3, 1, {4, 1, 1}, false},
+        {3, 1, {0, 3, 3}, true},
     };
     for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         turn_cached(OP_TYPE_F32, &all[i]);

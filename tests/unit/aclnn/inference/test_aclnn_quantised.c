@@ -174,22 +174,25 @@ static void scales_are_packed(void)
     if (!is_here()) {
         return;
     }
+    const int64_t one_dim[] = {1};
     struct rig_tensor scale = rig_values_make(OP_TYPE_F32, 1, width_dim, RIG_DENSE, 4),
+                      one = rig_values_make(OP_TYPE_F32, 1, one_dim, RIG_DENSE, 4),
                       offset = rig_values_make(OP_TYPE_F32, 1, width_dim, RIG_DENSE, 5),
                       out = rig_tensor_make(OP_TYPE_I64, 1, width_dim, RIG_DENSE, 6);
     for (int64_t i = 0; i < WIDTH; i++) {
         rig_put_f(rig_tensor_at(&offset, i), OP_TYPE_F32, (float)(i * 43 % 700) - 350.25f);
     }
     rig_tensor_put(&offset);
-    for (int with = 0; with < 2; with++) {
+    for (int with = 0; with < 3; with++) { // at last one scale for all offsets
+        const struct rig_tensor *given = with == 2 ? &one : &scale;
         CU_ASSERT_EQUAL(RIG_RUN_NAMED(with ? "TransQuantParamV2" : "TransQuantParamV3", true,
-                                      {"scale", {.tensor = scale.acl}},
+                                      {"scale", {.tensor = given->acl}},
                                       {"offset", {.tensor = with ? offset.acl : NULL}},
                                       {"out", {.tensor = out.acl}}),
                         0);
         rig_tensor_take(&out);
         for (int64_t i = 0; i < WIDTH; i++) {
-            const float value = rig_get_f(rig_tensor_at(&scale, i), OP_TYPE_F32),
+            const float value = rig_get_f(rig_tensor_at(given, with == 2 ? 0 : i), OP_TYPE_F32),
                         add = rig_get_f(rig_tensor_at(&offset, i), OP_TYPE_F32);
             uint32_t bits;
             memcpy(&bits, &value, sizeof(bits));
@@ -201,7 +204,7 @@ static void scales_are_packed(void)
             CU_ASSERT_EQUAL((uint64_t)rig_get_i(rig_tensor_at(&out, i), OP_TYPE_I64), want);
         }
     }
-    rig_values_free((struct rig_tensor[]){scale, offset, out}, 3, NULL, 0);
+    rig_values_free((struct rig_tensor[]){scale, one, offset, out}, 4, NULL, 0);
 }
 
 /* ---- gates ---- */
