@@ -205,7 +205,7 @@ class Calls(Case):
         self.close(body, x, [math.sin(v) for v in x], 2.0**-11)
 
     def test_no_room(self):
-        self.assertIsNone(self.call(B1, "TBuf<> all; pipe.InitBuffer(all, 188416 - 28672); Sin(z, x, n);", [1.0] * 8, [1.0] * 8))
+        self.assertIsNone(self.call(B1, "TBuf<> all; pipe.InitBuffer(all, 196608 - 28672); Sin(z, x, n);", [1.0] * 8, [1.0] * 8))
         self.assertIn("no room for 768 bytes", self.said)
 
     def test_broadcast(self):
@@ -236,7 +236,7 @@ extern "C" __global__ __aicore__ void k(GM_ADDR z, uint32_t n)
 {
     AscendC::TPipe pipe;
     AscendC::TBuf<> most;
-    pipe.InitBuffer(most, 188416 - 64);
+    pipe.InitBuffer(most, 196608 - 64);
     AscendC::GlobalTensor<float> gm;
     gm.SetGlobalBuffer((__gm__ float *)z);
     AscendC::InitGlobalMemory(gm, n, 1.5f);

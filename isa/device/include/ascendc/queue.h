@@ -42,9 +42,10 @@ LEO_AC_INLINE constexpr leo_memory leo_memory_of(TPosition position)
     }
 }
 
-/* Bytes of each; of the unified buffer of the split core 8 KB are kept by the language. */
+/* Bytes of each. The documents keep 8 KB of the split core's unified buffer for calls with room of
+ * their own; public kernels take all of it. */
 #if LEO_HAS_2201
-constexpr uint32_t leo_memory_bytes[LEO_MEMORIES] = {188416, 524288, 65536, 65536, 131072};
+constexpr uint32_t leo_memory_bytes[LEO_MEMORIES] = {196608, 524288, 65536, 65536, 131072};
 #else
 constexpr uint32_t leo_memory_bytes[LEO_MEMORIES] = {262144, 1048576, 65536, 65536, 262144};
 #endif
