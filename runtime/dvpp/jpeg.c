@@ -139,7 +139,8 @@ static leo_status read_rows(const void *data, size_t bytes, J_COLOR_SPACE colour
 static void split(const struct picture *from, const struct picture *out)
 {
     for (uint32_t y = 0; y < out->height; y++) {
-        const uint8_t *row = from->data + (size_t)y * from->row_bytes;
+        const uint32_t last = y < from->height ? y : from->height - 1;
+        const uint8_t *row = from->data + (size_t)last * from->row_bytes;
         uint8_t *luma = out->data + (size_t)y * out->row_bytes;
         for (uint32_t x = 0; x < out->width; x++) {
             luma[x] = row[3 * (x < from->width ? x : from->width - 1)];
@@ -149,11 +150,11 @@ static void split(const struct picture *from, const struct picture *out)
         return;
     }
     uint8_t *pairs = out->data + (size_t)out->row_bytes * out->rows;
-    for (uint32_t y = 0; y < out->height / 2; y++) {
+    for (uint32_t y = 0; y < (out->height + 1) / 2; y++) {
         const uint32_t y1 = 2 * y + 1 < from->height ? 2 * y + 1 : 2 * y;
         const uint8_t *one = from->data + (size_t)2 * y * from->row_bytes;
         const uint8_t *two = from->data + (size_t)y1 * from->row_bytes;
-        for (uint32_t x = 0; x < out->width / 2; x++) {
+        for (uint32_t x = 0; x < (out->width + 1) / 2; x++) {
             const size_t left = (size_t)6 * x, right = 2 * x + 1 < from->width ? left + 3 : left;
             for (unsigned i = 1; i < 3; i++) {
                 const unsigned sum =
@@ -164,6 +165,12 @@ static void split(const struct picture *from, const struct picture *out)
             }
         }
     }
+}
+
+// Of even outputs of odd files the last column and row stand twice.
+static int is_size(uint32_t out, uint32_t file)
+{
+    return out == file || out == (file + 1) / 2 * 2;
 }
 
 leo_status picture_jpeg_decode(const void *data, size_t bytes, const struct picture *out,
@@ -178,8 +185,7 @@ leo_status picture_jpeg_decode(const void *data, size_t bytes, const struct pict
     if (status != LEO_OK) {
         return status;
     }
-    // 4:2:0 needs even numbers: the last column and row stand twice.
-    if (out->width / 2 != (width + 1) / 2 && out->width != width) {
+    if (!is_size(out->width, width) || !is_size(out->height, height)) {
         snprintf(text, text_bytes, "the file has %u x %u pixels, the output %u x %u", width, height,
                  out->width, out->height);
         return LEO_ERR_INVALID_ARG;

@@ -41,9 +41,6 @@ leo_status picture_check(const struct picture *picture, char *text, size_t text_
     } else if (picture->width == 0 || picture->height == 0 || picture->width > 65535 ||
                picture->height > 65535) {
         snprintf(text, text_bytes, "%u x %u pixels", picture->width, picture->height);
-    } else if (is_420(picture->format) && (picture->width % 2 || picture->height % 2)) {
-        snprintf(text, text_bytes, "%u x %u pixels: both must be even", picture->width,
-                 picture->height);
     } else if (picture->row_bytes < picture->width * unit || picture->row_bytes % 16 ||
                picture->rows < picture->height || picture->rows % 2) {
         snprintf(text, text_bytes,

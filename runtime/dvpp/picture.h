@@ -28,7 +28,8 @@ struct picture_area {
 
 /** Bytes of all its planes; 0 for a format that is not known. */
 size_t picture_bytes(const struct picture *picture);
-/** Says in `text` what is wrong with a picture, not looking at data. */
+/** Of odd numbers of columns or rows in 4:2:0 the last ones have colours of their own. Says in
+ * `text` what is wrong with a picture, not looking at data. */
 LEO_MUST_CHECK leo_status picture_check(const struct picture *picture, char *text,
                                         size_t text_bytes);
 /** The whole of it. */

@@ -399,6 +399,91 @@ static void a_png_file_becomes_a_picture(void)
     end(&world);
 }
 
+enum { ODD_WIDTH = 35, ODD_HEIGHT = 21 };
+
+/* The Y of a column and row of the odd picture, whose colours are 90 and 160. */
+static int odd_luma(uint32_t x, uint32_t y)
+{
+    return (int)(40 + 2 * x + 3 * y);
+}
+
+static void check_odd(const acldvppPicDesc *picture, uint32_t width, uint32_t height)
+{
+    uint8_t *host = fetch(picture);
+    const uint32_t row = acldvppGetPicDescWidthStride(picture),
+                   rows = acldvppGetPicDescHeightStride(picture);
+    int worst = 0;
+    for (uint32_t y = 0; y < height; y++) {
+        for (uint32_t x = 0; x < width; x++) {
+            const uint8_t *pair = host + (size_t)row * (rows + y / 2) + x / 2 * 2;
+            const int luma =
+                odd_luma(x < ODD_WIDTH ? x : ODD_WIDTH - 1, y < ODD_HEIGHT ? y : ODD_HEIGHT - 1);
+            const int wrong[] = {abs(host[(size_t)y * row + x] - luma), abs(pair[0] - 90),
+                                 abs(pair[1] - 160)};
+            for (int i = 0; i < 3; i++) {
+                worst = wrong[i] > worst ? wrong[i] : worst;
+            }
+        }
+    }
+    CU_ASSERT(worst <= 3);
+    free(host);
+}
+
+/* Public samples decode pictures of 1024 x 683 and resize what they got. */
+static void sizes_may_be_odd(void)
+{
+    struct world world;
+    begin(&world);
+    const acldvppPixelFormat format = PIXEL_FORMAT_YUV_SEMIPLANAR_420;
+    acldvppPicDesc *picture = make_picture(ODD_WIDTH, ODD_HEIGHT, format),
+                   *odd = make_picture(ODD_WIDTH, ODD_HEIGHT, format),
+                   *even = make_picture(ODD_WIDTH + 1, ODD_HEIGHT + 1, format),
+                   *other = make_picture(ODD_WIDTH, ODD_HEIGHT + 3, format),
+                   *small = make_picture(18, 10, format);
+    acldvppJpegeConfig *config = acldvppCreateJpegeConfig();
+    const uint32_t row = acldvppGetPicDescWidthStride(picture),
+                   rows = acldvppGetPicDescHeightStride(picture);
+    uint32_t bytes;
+    void *file;
+    uint8_t *host = fetch(picture);
+    for (uint32_t y = 0; y < rows; y++) {
+        for (uint32_t x = 0; x < row; x++) {
+            host[y * row + x] = (uint8_t)odd_luma(x, y);
+            host[row * (rows + y / 2) + x] = x % 2 ? 160 : 90;
+        }
+    }
+    OK(aclrtMemcpy(acldvppGetPicDescData(picture), acldvppGetPicDescSize(picture), host,
+                   acldvppGetPicDescSize(picture), ACL_MEMCPY_HOST_TO_DEVICE));
+    check_odd(picture, ODD_WIDTH, ODD_HEIGHT);
+    OK(acldvppSetJpegeConfigLevel(config, 100));
+    OK(acldvppJpegPredictEncSize(picture, config, &bytes));
+    OK(acldvppMalloc(&file, bytes));
+    OK(acldvppJpegEncodeAsync(world.channel, picture, file, &bytes, config, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    OK(acldvppJpegDecodeAsync(world.channel, file, bytes, odd, world.stream));
+    OK(acldvppJpegDecodeAsync(world.channel, file, bytes, even, world.stream));
+    OK(acldvppVpcResizeAsync(world.channel, odd, small, NULL, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    check_odd(odd, ODD_WIDTH, ODD_HEIGHT);
+    check_odd(even, ODD_WIDTH + 1, ODD_HEIGHT + 1);
+    uint8_t *resized = fetch(small);
+    CU_ASSERT(abs(resized[4 * acldvppGetPicDescWidthStride(small) + 9] - odd_luma(17, 9)) <= 5);
+    free(resized);
+    // A picture of other sizes would be read behind its end.
+    (void)acldvppJpegDecodeAsync(world.channel, file, bytes, other, world.stream);
+    (void)aclrtSynchronizeStream(world.stream);
+    CU_ASSERT_NOT_EQUAL(acldvppGetPicDescRetCode(other), 0);
+    free(host);
+    OK(acldvppFree(file));
+    OK(acldvppDestroyJpegeConfig(config));
+    drop_picture(picture);
+    drop_picture(odd);
+    drop_picture(even);
+    drop_picture(other);
+    drop_picture(small);
+    end(&world);
+}
+
 static void wrong_use_is_told(void)
 {
     struct world world;
@@ -449,6 +534,7 @@ int main(int argc, char **argv)
         {"areas_are_cut_out_and_pasted", areas_are_cut_out_and_pasted},
         {"a_batch_is_pasted", a_batch_is_pasted},
         {"a_png_file_becomes_a_picture", a_png_file_becomes_a_picture},
+        {"sizes_may_be_odd", sizes_may_be_odd},
         {"wrong_use_is_told", wrong_use_is_told},
     };
     return leo_test_main("dvpp", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
