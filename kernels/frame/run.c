@@ -48,13 +48,13 @@ static leo_status run_step(const struct op_plan *plan, const struct op_step *ste
 leo_status op_plan_run(const struct op_plan *plan, struct leo_rt_stream *stream,
                        const struct op_run *run)
 {
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        leo_status status = run_step(plan, &plan->steps[i], stream, run);
-        if (status != LEO_OK) {
-            return status;
-        }
+    leo_status status = LEO_OK;
+    leo_rt_operator_begin(stream);
+    for (uint32_t i = 0; status == LEO_OK && i < plan->step_count; i++) {
+        status = run_step(plan, &plan->steps[i], stream, run);
     }
-    return LEO_OK;
+    leo_rt_operator_end(stream);
+    return status;
 }
 
 void op_host_set_shape(const struct op_host_run *run, unsigned index, unsigned rank,

@@ -33,6 +33,14 @@ struct rt_host_model {
     bool is_on;
     uint32_t depth; /**< tasks that wait for the launching thread at most; 0: there is none */
     uint64_t script_ns, launch_ns;
+    char text[160]; /**< what it is, for profiles and reports */
+};
+
+/** Costs of a framework's host, if the environment gives none (host_framework.c). */
+struct rt_framework {
+    const char *name;
+    uint64_t script_ns, prepare_ns, launch_ns;
+    const char *origin; /**< of these numbers */
 };
 
 struct leo_rt {
@@ -158,6 +166,7 @@ struct rt_task {
     struct rt_outcome *outcome; /**< its failure goes here; NULL: it is the stream's */
     bool to_host;               /**< a copy to host memory, and nobody waits for it */
     uint64_t *graph_tasks;      /**< counts the tasks of its graph that are under way; NULL: none */
+    bool by_worker;             /**< a host worker submits it, which is not the script */
 };
 
 /** Work of the host. */
@@ -180,6 +189,9 @@ struct leo_rt_stream {
     uint64_t args_addr;
     uint32_t args_head, args_tail,
         args_tasks;                 /**< next place; oldest in use; tasks that hold a place */
+    unsigned operators;             /**< begun and not ended (leo_rt_operator_begin) */
+    bool operator_paid;             /**< the host model has charged it */
+    unsigned asks;                  /**< queries since it was last given a task */
     struct leo_rt_graph *graph;     /**< what it is given goes there; NULL: to the device */
     bool updates_graph;             /**< in place of tasks that are there */
     uint64_t graph_nodes;           /**< tasks it gave to the capture */
@@ -211,6 +223,7 @@ struct leo_rt_event {
     uint64_t graph_nodes;
     const struct leo_rt_stream *recorded; /**< where it was last; only compared */
     uint64_t recorded_after;              /**< tasks of that stream, its own included */
+    unsigned asks;                        /**< queries since its last record */
     bool is_reset;                        /**< not recorded since: a wait is for the next record */
 };
 
@@ -278,11 +291,22 @@ LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);
 LEO_MUST_CHECK leo_status rt_env_check(const char *option, unsigned *bits);
 /** LEO_AHEAD: whether devices may move while no thread waits. */
 LEO_MUST_CHECK leo_status rt_env_run_ahead(bool *may);
+/* host_framework.c */
+/** The framework whose libraries the process has loaded; NULL: none that is known. */
+const struct rt_framework *rt_framework_loaded(void);
+/** One by its name, or NULL. */
+const struct rt_framework *rt_framework_named(const char *name);
+
+/* host_model.c */
 LEO_MUST_CHECK leo_status rt_host_model_read(struct rt_host_model *model);
 LEO_MUST_CHECK leo_status rt_host_model_start(struct leo_rt_device *device);
-/** The simulated time at which the device sees what is launched now. Caller holds the device's
+/** The simulated time at which the device sees what is launched now; `is_operator`: it costs the
+ * script an operator's time, else it costs the launching thread alone. Caller holds the device's
  * lock. */
-uint64_t rt_host_model_launch(struct leo_rt_device *device);
+uint64_t rt_host_model_launch(struct leo_rt_device *device, bool is_operator);
+/** Whether the script, which asks, may learn that something has ended at `end_ns`: its own clock
+ * must have got there, however far the chip is, or it does nothing but ask (`asks` times). */
+bool rt_host_model_sees(const struct leo_rt_device *device, uint64_t end_ns, unsigned asks);
 
 /* device.c */
 LEO_MUST_CHECK leo_status rt_device_create(struct leo_rt *rt, int index,
@@ -366,9 +390,11 @@ void rt_stream_fail_host(struct leo_rt_stream *stream, leo_status status, const 
 /* event.c: callers hold the device's lock */
 /** A record or wait of the slot is over. */
 void rt_event_settle(struct leo_rt_device *device, uint32_t number);
-/** Records no earlier than `host_ns` of simulated time. */
+/** A worker of the host records, no earlier than `host_ns` of simulated time. */
 LEO_MUST_CHECK leo_status rt_event_record_at(struct leo_rt_event *event,
                                              struct leo_rt_stream *stream, uint64_t host_ns);
+/** Until the event is reached: when that was. The script's clock stays where it is. */
+LEO_MUST_CHECK leo_status rt_event_await(struct leo_rt_event *event, uint64_t *ns);
 /** The stream waits for the event's next record, which is still to be submitted. */
 LEO_MUST_CHECK leo_status rt_event_wait_next(struct leo_rt_event *event,
                                              struct leo_rt_stream *stream);

@@ -315,9 +315,9 @@ static bool write_device(const struct writer *writer, const struct prof_device *
     fprintf(file,
             "{\"soc\": \"%s\", \"arch\": %u, \"clock_khz\": %u, \"cube_cores\": %u, "
             "\"vector_cores\": %u, \"hbm_bytes\": %" PRIu64 ", \"metrics\": %d, \"lost\": %" PRIu64
-            "}\n",
+            ", \"host_model\": \"%s\"}\n",
             caps.soc_name, caps.arch, caps.clock_khz, caps.cube_cores, caps.vector_cores,
-            caps.hbm_bytes, (int)config->metrics, lost);
+            caps.hbm_bytes, (int)config->metrics, lost, leo_rt_device_host_model(device->rt));
     return close_file(writer, file, path);
 }
 

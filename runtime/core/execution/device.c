@@ -57,9 +57,8 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     device->rt = rt;
     device->index = index;
     device->stalled_calls = UINT64_MAX;
-    // What a custom transport or the model of the host's costs does depends on when calls come.
-    device->is_shared =
-        rt->opts.open || rt->host_model.is_on || rt->opts.tape || !rt->may_run_ahead;
+    // What a custom transport does depends on when calls come.
+    device->is_shared = rt->opts.open || rt->opts.tape || !rt->may_run_ahead;
     device->may_run_ahead = !device->is_shared;
     device->run_ahead_calls = UINT64_MAX;
     pthread_mutex_init(&device->lock, NULL);
@@ -96,8 +95,8 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
             index, (unsigned long long)device->caps.hbm_bytes,
             (unsigned long long)device->caps.gm_bytes);
     }
-    rt_log(rt, 1, "device %d: %s, %u + %u cores", index, device->caps.soc_name,
-           device->caps.cube_cores, device->caps.vector_cores);
+    rt_log(rt, 1, "device %d: %s, %u + %u cores; host model: %s", index, device->caps.soc_name,
+           device->caps.cube_cores, device->caps.vector_cores, rt->host_model.text);
     rt_status_device_opened(device);
     *out = device;
     return LEO_OK;

@@ -146,12 +146,13 @@ void leo_rt_event_destroy(struct leo_rt_event *event)
 }
 
 static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream *stream,
-                               enum leo_sqe_op op, uint64_t sequence, uint64_t host_ns)
+                               enum leo_sqe_op op, uint64_t sequence, uint64_t host_ns,
+                               bool by_worker)
 {
     struct leo_sqe entry = {.opcode = (uint8_t)op};
     const struct leo_sqe_event body = {.event = event->slot, .sequence = sequence};
     memcpy(entry.body, &body, sizeof(body));
-    struct rt_task task = {.what = "event"};
+    struct rt_task task = {.what = "event", .by_worker = by_worker};
     if (op == LEO_SQE_OP_EVENT_RECORD) {
         task.event_slot = event->slot + 1;
         task.event_sequence = sequence;
@@ -169,6 +170,7 @@ static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream 
     }
     if (!status && task.event_slot) {
         slot->recorded = slot->recorded > sequence ? slot->recorded : sequence;
+        event->asks = 0;
         event->recorded = stream;
         event->recorded_after = stream->submitted;
     }
@@ -195,7 +197,7 @@ leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream 
     uint64_t sequence = 0;
     if (!status) {
         sequence = ++device->slots[event->slot].sequence;
-        status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0);
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, 0, false);
     }
     if (!status) {
         event->sequence = sequence;
@@ -263,11 +265,11 @@ leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *s
     if (event->graph || stream->graph) {
         status = rt_graph_wait(event, stream);
     } else if (event->sequence) {
-        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0);
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0, false);
     } else if (event->is_reset) {
         // For the next record, whenever it comes.
         uint64_t next = event->device->slots[event->slot].sequence + 1;
-        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, next, 0);
+        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, next, 0, false);
     }
     pthread_mutex_unlock(&event->device->lock);
     return status;
@@ -278,13 +280,13 @@ leo_status rt_event_record_at(struct leo_rt_event *event, struct leo_rt_stream *
 {
     uint64_t sequence = ++event->device->slots[event->slot].sequence;
     event->sequence = sequence;
-    return submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, host_ns);
+    return submit_event(event, stream, LEO_SQE_OP_EVENT_RECORD, sequence, host_ns, true);
 }
 
 leo_status rt_event_wait_next(struct leo_rt_event *event, struct leo_rt_stream *stream)
 {
     return submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT,
-                        event->device->slots[event->slot].sequence + 1, 0);
+                        event->device->slots[event->slot].sequence + 1, 0, false);
 }
 
 static bool is_done(const void *arg)
@@ -303,10 +305,17 @@ static void see_event(const struct leo_rt_event *event)
     }
 }
 
-leo_status leo_rt_event_query(struct leo_rt_event *event)
+static bool sees(struct leo_rt_event *event)
+{
+    return !event->sequence ||
+           rt_host_model_sees(event->device, event->device->slots[event->slot].time_ns,
+                              ++event->asks);
+}
+
+// Lets the device take a step if the event has not been reached. Caller holds the lock.
+static leo_status ask(struct leo_rt_event *event, bool is_query)
 {
     struct leo_rt_device *device = event->device;
-    pthread_mutex_lock(&device->lock);
     device->calls++;
     device->asks++;
     leo_status status = is_done(event) ? LEO_OK : rt_device_poll(device);
@@ -314,12 +323,28 @@ leo_status leo_rt_event_query(struct leo_rt_event *event)
         status = rt_device_pump(device, RT_QUERY_NS);
         status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;
     }
-    if (!status && !is_done(event)) {
-        status = rt_fail(LEO_ERR_NOT_READY, "the event has not been reached yet");
-    } else if (!status) {
+    if (!status && (!is_done(event) || (is_query && !sees(event)))) {
+        return rt_fail(LEO_ERR_NOT_READY, "the event has not been reached yet");
+    }
+    if (!status) {
         see_event(event);
     }
-    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_event_query(struct leo_rt_event *event)
+{
+    pthread_mutex_lock(&event->device->lock);
+    leo_status status = ask(event, true);
+    pthread_mutex_unlock(&event->device->lock);
+    return status;
+}
+
+leo_status rt_event_await(struct leo_rt_event *event, uint64_t *ns)
+{
+    struct leo_rt_device *device = event->device;
+    leo_status status = rt_device_wait(device, is_done, event, -1, "the event");
+    *ns = device->slots[event->slot].time_ns;
     return status;
 }
 
@@ -344,11 +369,11 @@ leo_status leo_rt_event_time_ns(struct leo_rt_event *event, uint64_t *ns)
     if (!leo_rt_event_is_recorded(event)) {
         return rt_fail(LEO_ERR_STATE, "the event was never recorded: it has no time");
     }
-    leo_status status = leo_rt_event_query(event);
+    pthread_mutex_lock(&event->device->lock);
+    leo_status status = ask(event, false);
     if (!status) {
-        pthread_mutex_lock(&event->device->lock);
         *ns = event->device->slots[event->slot].time_ns;
-        pthread_mutex_unlock(&event->device->lock);
     }
+    pthread_mutex_unlock(&event->device->lock);
     return status;
 }

@@ -345,7 +345,7 @@ leo_status leo_rt_graph_execute(struct leo_rt_graph *graph, struct leo_rt_stream
         status = rt_fail(LEO_ERR_UNSUPPORTED, "a graph in a captured stream is not supported");
     }
     if (!status) {
-        (void)rt_host_model_launch(device);
+        (void)rt_host_model_launch(device, true);
     }
     graph->tasks++; // nobody changes or destroys it meanwhile
     for (size_t i = 0; !status && i < graph->count; i++) {

@@ -157,12 +157,68 @@ leo_status rt_stream_wait_outcome(struct leo_rt_stream *stream, const struct rt_
 
 leo_status rt_stream_wait_room(struct leo_rt_stream *stream)
 {
+    struct leo_rt_device *device = stream->device;
     leo_status status = LEO_OK;
     rt_run_ahead_claim(stream);
     while (!status && stream->submitted - stream->completed >= stream->depth - 1) {
-        status = rt_stream_wait(stream, stream->completed + 1, -1);
+        const struct stream_goal goal = {stream, stream->completed + 1};
+        status = rt_device_wait(device, is_goal_reached, &goal, -1, "room in the stream");
+    }
+    if (!status && stream->submitted >= stream->depth - 1) {
+        // When the task ended whose place it takes: whether it was still under way depends on the
+        // computer.
+        rt_device_see_time(device,
+                           stream->tasks[(stream->submitted + 1) & (stream->depth - 1)].end_ns);
     }
     return status;
+}
+
+// What the script gives as an operator of its own; other entries cost the launching thread alone.
+static bool is_script_work(const struct leo_sqe *entry)
+{
+    return entry->opcode == LEO_SQE_OP_KERNEL || entry->opcode == LEO_SQE_OP_COPY ||
+           entry->opcode == LEO_SQE_OP_FILL;
+}
+
+// The simulated time at which the device sees an entry.
+static uint64_t host_time_of(struct leo_rt_stream *stream, const struct leo_sqe *entry,
+                             const struct rt_task *task)
+{
+    struct leo_rt_device *device = stream->device;
+    const uint64_t now_ns = atomic_load(&device->host_ns);
+    if (task->graph_tasks) {
+        // The graph was launched as one.
+        return device->last_launch_ns > now_ns ? device->last_launch_ns : now_ns;
+    }
+    // The copy stream carries what the script waits for.
+    if (!device->rt->host_model.is_on || stream == device->copy_stream) {
+        return now_ns;
+    }
+    if (task->by_worker) {
+        return 0;
+    }
+    // An operator is charged once, however many kernels it has here.
+    const bool is_operator = is_script_work(entry) && !stream->operator_paid;
+    stream->operator_paid = stream->operators > 0 && (is_operator || stream->operator_paid);
+    return rt_host_model_launch(device, is_operator);
+}
+
+void leo_rt_operator_begin(struct leo_rt_stream *stream)
+{
+    pthread_mutex_lock(&stream->device->lock);
+    if (stream->operators++ == 0) {
+        stream->operator_paid = false;
+    }
+    pthread_mutex_unlock(&stream->device->lock);
+}
+
+void leo_rt_operator_end(struct leo_rt_stream *stream)
+{
+    pthread_mutex_lock(&stream->device->lock);
+    if (--stream->operators == 0) {
+        stream->operator_paid = false;
+    }
+    pthread_mutex_unlock(&stream->device->lock);
 }
 
 leo_status rt_stream_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
@@ -182,13 +238,7 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
     if (status) {
         return status;
     }
-    uint64_t now_ns = atomic_load(&device->host_ns);
-    if (task->graph_tasks) {
-        // The graph was launched as one.
-        now_ns = device->last_launch_ns > now_ns ? device->last_launch_ns : now_ns;
-    } else if (stream != device->copy_stream) { // which carries what the script waits for
-        now_ns = rt_host_model_launch(device);
-    }
+    const uint64_t now_ns = host_time_of(stream, entry, task);
     entry->host_ns = now_ns > host_ns ? now_ns : host_ns;
     entry->flags |= stream->stop_on_failure ? LEO_SQE_SKIP_AFTER_FAULT : 0;
     stream->tasks[stream->submitted & (stream->depth - 1)] = *task;
@@ -199,6 +249,7 @@ leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *ent
                        leo_status_text(status));
     }
     stream->submitted++;
+    stream->asks = 0;
     device->calls++;
     if (task->to_host) {
         rt_run_ahead_thread_copy(device);
@@ -416,7 +467,8 @@ leo_status leo_rt_stream_query(struct leo_rt_stream *stream)
         status = rt_device_pump(device, RT_QUERY_NS);
         status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;
     }
-    if (!status && stream->completed < stream->submitted) {
+    if (!status && (stream->completed < stream->submitted ||
+                    !rt_host_model_sees(device, stream->end_ns, ++stream->asks))) {
         status = rt_fail(LEO_ERR_NOT_READY, "the stream has tasks that are not done");
     } else if (!status) {
         rt_device_see_time(device, stream->end_ns);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a task costs the simulated host before the device can see it (LEO_HOST_MODEL, docs/env.md):
- * a script that cannot give work as fast as the chip does it. Two threads as in torch_npu: the
- * script's, and one that launches what is in a queue. Off by default: launches cost no simulated
- * time. */
+/* What an operator costs the simulated host before the device can see it (LEO_HOST_MODEL,
+ * docs/env.md): a script that cannot give work as fast as the chip does it. Two threads as in
+ * torch_npu: the script's, and one that launches what is in a queue. On for the frameworks of
+ * host_framework.c, else off: launches cost no simulated time. */
 #include "../rt.h"
 
 #include <errno.h>
 #include <leo/alloc.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,9 @@ static leo_status read_queue(unsigned *level)
 
 enum { SCRIPT, PREPARE, LAUNCH, DEPTH, NUMBERS };
 
+// A program that has asked so often for the same thing does nothing else: it waits.
+enum { MAX_ASKS = 100 };
+
 // Numbers with commas between; false: something else, or too many.
 static bool parse(const char *at, unsigned long number[NUMBERS], unsigned *count)
 {
@@ -55,26 +59,49 @@ static bool parse(const char *at, unsigned long number[NUMBERS], unsigned *count
     return false;
 }
 
+// The numbers and whose they are; false: the text is none that is allowed. `*on`: there is a model.
+static bool choose(const char *text, unsigned long number[NUMBERS], const char **name,
+                   const char **origin, bool *on)
+{
+    unsigned count;
+    const struct rt_framework *framework =
+        text && *text ? rt_framework_named(text) : rt_framework_loaded();
+    *on = framework || (text && *text && strcmp(text, "off") != 0);
+    if (!*on) {
+        return true;
+    }
+    if (framework) {
+        number[SCRIPT] = framework->script_ns;
+        number[PREPARE] = framework->prepare_ns;
+        number[LAUNCH] = framework->launch_ns;
+        *name = framework->name;
+        *origin = framework->origin;
+        return true;
+    }
+    *name = "LEO_HOST_MODEL";
+    *origin = "as given";
+    return parse(text, number, &count) && count >= DEPTH && number[DEPTH] > 0 &&
+           number[DEPTH] <= MAX_DEPTH;
+}
+
 leo_status rt_host_model_read(struct rt_host_model *model)
 {
     unsigned long number[NUMBERS] = {[DEPTH] = DEFAULT_DEPTH};
-    unsigned count, level;
-    const char *text = getenv("LEO_HOST_MODEL");
+    unsigned level;
+    bool is_on;
+    const char *name, *origin, *text = getenv("LEO_HOST_MODEL");
     memset(model, 0, sizeof(*model));
-    if (!text || !*text) {
-        return LEO_OK;
-    }
-    if (!parse(text, number, &count) || count < DEPTH || number[DEPTH] == 0 ||
-        number[DEPTH] > MAX_DEPTH) {
+    snprintf(model->text, sizeof(model->text), "none: launches cost the host nothing");
+    if (!choose(text, number, &name, &origin, &is_on)) {
         return rt_fail(
             LEO_ERR_RANGE,
-            "environment variable LEO_HOST_MODEL is \"%s\": it must be "
-            "SCRIPT,PREPARE,LAUNCH[,DEPTH]: "
+            "environment variable LEO_HOST_MODEL is \"%s\": it must be off, torch_npu, mindspore, "
+            "torch_mlu or SCRIPT,PREPARE,LAUNCH[,DEPTH]: "
             "three times in nanoseconds up to %d, and how many tasks wait at most, 1 to %d",
             text, MAX_NS, MAX_DEPTH);
     }
-    leo_status status = read_queue(&level);
-    if (status != LEO_OK) {
+    leo_status status = is_on ? read_queue(&level) : LEO_OK;
+    if (status != LEO_OK || !is_on) {
         return status;
     }
     model->is_on = true;
@@ -83,6 +110,9 @@ leo_status rt_host_model_read(struct rt_host_model *model)
     // Level 2 moves the preparation to the launching thread.
     *(level == 2 ? &model->launch_ns : &model->script_ns) += number[PREPARE];
     model->launch_ns += number[LAUNCH];
+    snprintf(model->text, sizeof(model->text),
+             "%s: an operator costs the script %.1f us (%s), a task the launching %.1f us", name,
+             (double)model->script_ns / 1e3, origin, (double)model->launch_ns / 1e3);
     return LEO_OK;
 }
 
@@ -103,14 +133,14 @@ leo_status rt_host_model_start(struct leo_rt_device *device)
                : rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory", device->index);
 }
 
-uint64_t rt_host_model_launch(struct leo_rt_device *device)
+uint64_t rt_host_model_launch(struct leo_rt_device *device, bool is_operator)
 {
     const struct rt_host_model *model = &device->rt->host_model;
     uint64_t now_ns = atomic_load(&device->host_ns);
     if (!model->is_on) {
         return now_ns;
     }
-    now_ns += model->script_ns;
+    now_ns += is_operator ? model->script_ns : 0;
     if (!model->depth) {
         now_ns += model->launch_ns;
         rt_device_see_time(device, now_ns);
@@ -124,4 +154,15 @@ uint64_t rt_host_model_launch(struct leo_rt_device *device)
     device->last_launch_ns = later(now_ns, device->last_launch_ns) + model->launch_ns;
     *place = device->last_launch_ns;
     return device->last_launch_ns;
+}
+
+bool rt_host_model_sees(const struct leo_rt_device *device, uint64_t end_ns, unsigned asks)
+{
+    return !device->rt->host_model.is_on || end_ns <= atomic_load(&device->host_ns) ||
+           asks >= MAX_ASKS;
+}
+
+const char *leo_rt_device_host_model(const struct leo_rt_device *device)
+{
+    return device->rt->host_model.text;
 }

@@ -69,10 +69,9 @@ static void run_job(struct leo_rt_host_worker *worker, struct job *job)
 {
     struct leo_rt_host_result result = {0};
     uint64_t start_ns = 0;
-    leo_status status = leo_rt_event_synchronize(job->reached, -1);
-    if (status == LEO_OK) {
-        status = leo_rt_event_time_ns(job->reached, &start_ns);
-    }
+    pthread_mutex_lock(&worker->device->lock);
+    leo_status status = rt_event_await(job->reached, &start_ns);
+    pthread_mutex_unlock(&worker->device->lock);
     result.end_ns = start_ns;
     if (status != LEO_OK) {
         // The device is dead: there is no stream left to hold up, but the work must know.
@@ -235,6 +234,9 @@ leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_str
     const struct rt_host_work work = {worker, run, release, user};
     struct leo_rt_device *device = worker->device;
     if (!leo_rt_stream_graph(stream)) {
+        pthread_mutex_lock(&device->lock);
+        (void)rt_host_model_launch(device, true);
+        pthread_mutex_unlock(&device->lock);
         return start(&work, stream, NULL);
     }
     if (stream->device != device) {

@@ -65,7 +65,7 @@ def operators(device, operations):
             "intensity": work / moved if moved else None, "gops": work / time if time else 0,
             "gbs": moved / time if time else 0,
             "l2": 100 * sum(task.hits for task in members) / (sum(task.read for task in members) or 1)})
-        rows[-1]["kind"] = chip_notes.kind_of(rows[-1])
+        rows[-1]["kind"] = chip_notes.class_of(kind)
     return sorted(rows, key=lambda row: -row["us"])
 
 
@@ -159,7 +159,7 @@ def page_data(profile, seconds):
         cores = max(device.info["cube_cores"], device.info["vector_cores"])
         devices.append({
             "number": device.number, "soc": device.info["soc"], "mhz": device.mhz, "cores": cores,
-            "lost": device.info.get("lost", 0), "tasks": len(device.tasks), "span": (last - first) / 1000,
+            "host": device.info.get("host_model", "not noted in this profile"), "lost": device.info.get("lost", 0), "tasks": len(device.tasks), "span": (last - first) / 1000,
             "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(device, work),
             "pipes": {pipe: sum(task.busy[pipe] for task in kernels) for pipe in PIPES},
             "stalls": {pipe: [sum(task.stalls[pipe][why] for task in kernels) for why in STALLS] for pipe in PIPES},
