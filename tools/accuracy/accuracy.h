@@ -62,6 +62,7 @@ struct accuracy_chip {
     char soc[64];
     unsigned warm; /**< runs before the one that is measured */
     bool others;   /**< then others fill the L2 with what they write */
+    bool producer; /**< and the operator before writes the inputs */
     struct leo_rt *rt;
     struct leo_rt_device *device;
     struct leo_rt_stream *stream;

@@ -10,6 +10,7 @@ enum { ACCURACY_MAX_TENSORS = 64 };
 struct accuracy_tensors {
     struct leo_op_tensor tensor[ACCURACY_MAX_TENSORS];
     unsigned count;
+    uint64_t inputs; /**< bit by tensor: what the operator reads and does not write */
     /** If any: what runs between the warm runs and the measured one. */
     leo_status (*before)(struct accuracy_chip *chip, const struct accuracy_tensors *all);
 };

@@ -5,6 +5,7 @@
 #include "measure.h"
 
 #include <ctype.h>
+#include <leo/dtype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,7 @@ static leo_status read_tensors(struct accuracy_chip *chip, struct accuracy_param
         if (status != LEO_OK) {
             return status;
         }
+        all->inputs |= param->written ? 0 : UINT64_C(1) << (all->count - 1);
     }
     *arg = param->kind == LEO_OP_TENSORS ? leo_op_arg_tensors(&all->tensor[first], count)
                                          : leo_op_arg_tensor(&all->tensor[first]);
@@ -262,6 +264,21 @@ static leo_status run_call(struct accuracy_chip *chip, const struct accuracy_ten
     return leo_op_run(chip->ops, call->name, call->args, call->count);
 }
 
+// As the operator before leaves them: in the L2, as far as it holds them.
+static leo_status write_inputs(struct accuracy_chip *chip, const struct accuracy_tensors *all)
+{
+    leo_status status = LEO_OK;
+    for (unsigned i = 0; status == LEO_OK && i < all->count; i++) {
+        const struct leo_op_tensor *tensor = &all->tensor[i];
+        const int64_t count = accuracy_stored(tensor->rank, tensor->dim, tensor->format);
+        if (all->inputs >> i & 1 && count > 0) {
+            status = leo_rt_memset_async(chip->stream, tensor->addr, 0,
+                                         (size_t)count * (leo_dtype_bits(tensor->dtype) / 8));
+        }
+    }
+    return status;
+}
+
 leo_status accuracy_run_any_op(struct accuracy_chip *chip, const char *workload,
                                struct accuracy_params *params, struct accuracy_result *result)
 {
@@ -276,6 +293,7 @@ leo_status accuracy_run_any_op(struct accuracy_chip *chip, const char *workload,
         return leo_rt_fail(LEO_ERR_UNSUPPORTED, "%s has more than %d parameters", call.name,
                            MAX_ARGS);
     }
+    all.before = chip->producer ? write_inputs : NULL;
     status = read_call(chip, params, &all, &call);
     return accuracy_measure(chip, run_call, &all, &call, status, &result->record);
 }

@@ -11,7 +11,8 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: leo accuracy FILE.csv [--only ID,ID,..] [--within PERCENT] [--runs N]\n"
+    "usage: leo accuracy FILE.csv .. [--only ID,ID,..] [--within PERCENT] [--runs N]\n"
+    "                    [--classes OUT.csv]\n"
     "\n"
     "Runs the workload of every row on the simulated chip the row names and prints the simulated, "
     "the published\n"
@@ -19,21 +20,25 @@ static const char help[] =
     "Every row has a chip of its own and runs once before it is measured; warm=N and before=others "
     "among its\n"
     "params change that. A row is fitted if a number of its chip's SoC file names it, else held "
-    "out.\n"
+    "out;\n"
+    "rows V.. may not be fitted.\n"
     "\n"
     "  --only ID,..      only these rows\n"
     "  --within PERCENT  exit code 1 if a row that ran is further off\n"
     "  --runs N          runs each row N times, each on a new chip, and tells how far apart they "
     "are\n"
+    "  --classes OUT.csv writes the errors by class of operator there: what to expect of one\n"
     "\n"
     "Rows whose chip or workload is not modelled are listed as such and count as neither good nor "
     "bad.\n"
     "Exit code: 0 good, 1 a row failed to run or is out of bounds, 2 wrong use.\n";
 
-enum { MAX_RUNS = 1000 };
+enum { MAX_RUNS = 1000, MAX_FILES = 8 };
 
 struct options {
-    const char *path;
+    const char *path[MAX_FILES];
+    unsigned paths;
+    const char *classes;
     const char *only;
     double within; /**< percent, below 0 = any */
     unsigned long runs;
@@ -59,6 +64,8 @@ static int parse(int argc, char **argv, struct options *options)
         }
         if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             options->only = argv[++i];
+        } else if (strcmp(argv[i], "--classes") == 0 && i + 1 < argc) {
+            options->classes = argv[++i];
         } else if (strcmp(argv[i], "--within") == 0 && i + 1 < argc) {
             options->within = strtod(argv[++i], &end);
             if (*end || options->within < 0) {
@@ -72,14 +79,14 @@ static int parse(int argc, char **argv, struct options *options)
                         argv[i]);
                 return 2;
             }
-        } else if (argv[i][0] == '-' || options->path) {
+        } else if (argv[i][0] == '-' || options->paths == MAX_FILES) {
             fprintf(stderr, "leo accuracy: cannot use '%s'\n\n%s", argv[i], help);
             return 2;
         } else {
-            options->path = argv[i];
+            options->path[options->paths++] = argv[i];
         }
     }
-    if (!options->path) {
+    if (!options->paths) {
         fprintf(stderr, "leo accuracy: name a CSV file\n\n%s", help);
         return 2;
     }
@@ -201,6 +208,10 @@ static void print_row(const struct last_run *last, const struct accuracy_row *ro
     } else if (!accuracy_metric(&last->chip, &last->result, row->metric, &value)) {
         printf("skipped: metric not modelled\n");
         tally->skipped++;
+    } else if (row->id[0] == 'V' && is_fitted(row)) {
+        printf(
+            "FAILED: a number of the chip is fitted to it, and rows V.. are kept from fitting\n");
+        tally->failed++;
     } else {
         double error = (value / row->published - 1) * 100;
         bool outside = within >= 0 && fabs(error) > within;
@@ -233,11 +244,21 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static size_t kept_errors(const struct errors *errors)
+{
+    return errors->ran < MAX_ERRORS ? errors->ran : MAX_ERRORS;
+}
+
+static void sort_errors(struct errors *errors)
+{
+    qsort(errors->error, kept_errors(errors), sizeof(errors->error[0]), by_value);
+}
+
 static void print_errors(const char *kind, struct errors *errors)
 {
-    size_t kept = errors->ran < MAX_ERRORS ? errors->ran : MAX_ERRORS;
+    const size_t kept = kept_errors(errors);
     if (kept) {
-        qsort(errors->error, kept, sizeof(errors->error[0]), by_value);
+        sort_errors(errors);
         printf("%-24s %3u rows, median error %.1f %%, worst %.1f %%\n", kind, errors->ran,
                errors->error[kept / 2], errors->error[kept - 1]);
     }
@@ -290,39 +311,77 @@ static void print_tally(struct tally *tally, unsigned long runs)
            tally->skipped, tally->failed);
 }
 
+// A class: its held-out rows, or those that were fitted if there are no others.
+static bool write_classes(const char *path, struct tally *tally)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        fprintf(stderr, "leo accuracy: cannot write %s\n", path);
+        return false;
+    }
+    fprintf(file,
+            "# Errors of simulated against published times, in percent, by class of operator: "
+            "written by make accuracy-operators.\nclass,rows,of,median,worst\n");
+    for (unsigned i = 0; i < tally->classes; i++) {
+        struct class_errors *class = &tally->class[i];
+        struct errors *errors = class->held_out.ran ? &class->held_out : &class->fitted;
+        sort_errors(errors);
+        const size_t kept = kept_errors(errors);
+        fprintf(file, "%s,%u,%s,%.0f,%.0f\n", class->name, errors->ran,
+                errors == &class->fitted ? "fitted" : "held out", errors->error[kept / 2],
+                errors->error[kept - 1]);
+    }
+    return fclose(file) == 0;
+}
+
+/* The chosen rows of one file; how many, or -1: it cannot be read. */
+static int run_file(const char *path, const struct options *options, struct tally *tally)
+{
+    struct accuracy_file file;
+    struct last_run last = {0};
+    char error[512];
+    int chosen = 0;
+    if (accuracy_file_read(path, &file, error, sizeof(error)) != LEO_OK) {
+        fprintf(stderr, "leo accuracy: %s\n", error);
+        return -1;
+    }
+    for (size_t i = 0; i < file.count; i++) {
+        if (!options->only || is_chosen(options->only, file.row[i].id)) {
+            chosen++;
+            run_row(&last, &file.row[i]);
+            run_again(&last, &file.row[i], options->runs, tally);
+            print_row(&last, &file.row[i], options->within, tally);
+            print_shares(&last, &file.row[i]);
+        }
+    }
+    accuracy_chip_close(&last.chip);
+    accuracy_file_finish(&file);
+    return chosen;
+}
+
 int leo_cmd_accuracy(int argc, char **argv)
 {
     struct options options;
-    struct accuracy_file file;
-    struct last_run last = {0};
     struct tally tally = {0};
-    char error[512];
     int use = parse(argc, argv, &options);
     if (use) {
         return use < 0 ? 0 : use;
     }
-    if (accuracy_file_read(options.path, &file, error, sizeof(error)) != LEO_OK) {
-        fprintf(stderr, "leo accuracy: %s\n", error);
-        return 1;
-    }
     printf("%-5s %-12s %-14s %-16s %12s %12s %-7s %9s\n", "id", "soc", "workload", "metric",
            "simulated", "published", "unit", "error");
-    unsigned chosen = 0;
-    for (size_t i = 0; i < file.count; i++) {
-        if (!options.only || is_chosen(options.only, file.row[i].id)) {
-            chosen++;
-            run_row(&last, &file.row[i]);
-            run_again(&last, &file.row[i], options.runs, &tally);
-            print_row(&last, &file.row[i], options.within, &tally);
-            print_shares(&last, &file.row[i]);
+    int chosen = 0;
+    for (unsigned i = 0; i < options.paths; i++) {
+        const int rows = run_file(options.path[i], &options, &tally);
+        if (rows < 0) {
+            return 1;
         }
+        chosen += rows;
     }
     print_tally(&tally, options.runs);
     if (!chosen) {
         fprintf(stderr, "leo accuracy: no row has an id of '%s'\n",
                 options.only ? options.only : "");
     }
-    accuracy_chip_close(&last.chip);
-    accuracy_file_finish(&file);
-    return tally.failed || tally.outside || !chosen;
+    const bool written = !options.classes || write_classes(options.classes, &tally);
+    return tally.failed || tally.outside || !chosen || !written;
 }

@@ -41,21 +41,21 @@ def provenance(text):
     return {"counts": counts, "numbers": listed}
 
 
-def expected_rows():
-    with open(Path(__file__).with_name("expected.csv"), newline="", encoding="utf-8") as file:
+def rows_of(name):
+    with open(Path(__file__).with_name(name), newline="", encoding="utf-8") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
-def kind_of(row):
-    """Which row of expected.csv an operator is like, from what its units did."""
-    units = row["units"]
-    if row["us"] / row["count"] < 5:
-        return "tasks of a few microseconds"
-    if units["mac"] >= 10 or units["mac"] > units["vec"]:
-        return "convolutions of the library" if "conv" in row["type"].lower() else "products of matrices"
-    if units["vec"] > max(units["mte2"], units["mte3"]):
-        return "vector instructions on chip"
-    return "streams through UB"
+def expected_rows():
+    """What leo accuracy found of each class of operators (make accuracy-operators)."""
+    return rows_of("expected.csv")
+
+
+def class_of(kind, classes=None):
+    """The class of an operator, by the longest start of its name in classes.csv; "other": of no class there."""
+    name = kind.lower().replace("_", "")
+    starts = [(row["start"], row["class"]) for row in classes or rows_of("classes.csv")]
+    return max((start for start in starts if name.startswith(start[0])), key=lambda start: len(start[0]), default=("", "other"))[1]
 
 
 def energy(tasks, idle_ns, text, operations):
