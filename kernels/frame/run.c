@@ -2,6 +2,7 @@
 /* Running plans. */
 #include "plan_internal.h"
 
+#include <leo/host_model.h>
 #include <leo/op.h>
 #include <string.h>
 

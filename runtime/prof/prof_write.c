@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <leo/alloc.h>
+#include <leo/host_model.h>
 #include <leo/layout.h>
 #include <leo/soc.h>
 #include <stdarg.h>

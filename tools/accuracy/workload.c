@@ -2,6 +2,7 @@
 /* The workloads by name, and how their records become metrics. */
 #include "accuracy.h"
 
+#include <leo/host_model.h>
 #include <math.h>
 #include <string.h>
 

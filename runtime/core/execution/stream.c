@@ -2,6 +2,7 @@
 #include "../rt.h"
 
 #include <leo/alloc.h>
+#include <leo/host_model.h>
 #include <stdio.h>
 
 static void count_use(struct leo_rt_device *device, const struct rt_task *task,

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE // dl_iterate_phdr
 #include "../rt.h"
 
+#include <leo/host_model.h>
 #include <link.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <leo/alloc.h>
+#include <leo/host_model.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -361,16 +361,6 @@ leo_status leo_rt_launch_packed(struct leo_rt_kernel *kernel, uint32_t block_num
                                 struct leo_rt_stream *stream, const void *block, size_t bytes,
                                 bool on_device, const char *tag);
 
-/** What is given to the stream between the two is one operator, however many tasks it has: the
- * model of the host's costs (LEO_HOST_MODEL) charges it once. May be nested. */
-void leo_rt_operator_begin(struct leo_rt_stream *stream);
-void leo_rt_operator_end(struct leo_rt_stream *stream);
-/** What an operator costs the script of a framework (torch_npu, mindspore, torch_mlu); 0: there
- * is none of that name. */
-uint64_t leo_rt_framework_operator_ns(const char *name);
-/** What launches cost the simulated host, as a text for profiles and reports. */
-const char *leo_rt_device_host_model(const struct leo_rt_device *device);
-
 /** Profiles: per-task records joined with tags; per-instruction trace if `traces` > 0. */
 struct leo_rt_profile_task {
     const char *tag; /**< As given at launch, or "copy", "fill", ... */

@@ -4,6 +4,7 @@
 #include "null_runtime.h"
 
 #include <dlfcn.h>
+#include <leo/host_model.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
