@@ -204,8 +204,7 @@ aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIOD
     return error;
 }
 
-/* They differ for pictures that are cut while they are converted by sizes of the vendor's own;
- * here an input is always told as it is given. */
+// With settings for pictures too an input is told as it is given: the two calls say the same here.
 aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
     return aclmdlGetInputDims(modelDesc, index, dims);
