@@ -13,8 +13,9 @@ enum {
     RT_DEVICES_MAX = 8,
     RT_STREAM_DEPTH = 1024,
     RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
-    RT_FAULT_TEXT = 8192,       /**< bytes of the text of a fault; the checker may find much */
-    RT_HOST_WAIT_NS = 1000000,  /**< most that a thread waits for the host before it looks again */
+    RT_ARGS_ALIGN = 64,
+    RT_FAULT_TEXT = 8192,      /**< bytes of the text of a fault; the checker may find much */
+    RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */
     RT_QUERY_NS = 0, /**< a query lets the device take one step, whatever the host's speed */
 };
 
@@ -172,10 +173,15 @@ struct rt_task {
 /** Work of the host. */
 struct rt_host_work {
     struct leo_rt_host_worker *worker; /**< NULL: none */
+    /** Puts it into a stream; `graph_tasks` goes down when it has ended. Caller holds no lock. */
+    leo_status (*replay)(const struct rt_host_work *work, struct leo_rt_stream *stream,
+                         uint64_t *graph_tasks);
     leo_rt_host_fn run;
     void (*release)(void *user); /**< NULL: nothing to release */
     void *user;
 };
+
+struct rt_sink;
 
 struct leo_rt_stream {
     struct leo_rt_device *device;
@@ -192,7 +198,8 @@ struct leo_rt_stream {
     unsigned operators;             /**< begun and not ended (leo_rt_operator_begin) */
     bool operator_paid;             /**< the host model has charged it */
     unsigned asks;                  /**< queries since it was last given a task */
-    struct leo_rt_graph *graph;     /**< what it is given goes there; NULL: to the device */
+    const struct rt_sink *sink;     /**< where what it is given goes */
+    struct leo_rt_graph *graph;     /**< of a sink that captures */
     bool updates_graph;             /**< in place of tasks that are there */
     uint64_t graph_nodes;           /**< tasks it gave to the capture */
     uint64_t graph_joined_at;       /**< graph_nodes + 1 when another stream waited for its end */
@@ -219,6 +226,7 @@ struct leo_rt_event {
     uint64_t old_record;        /**< which was the last one there */
     uint64_t sequence;          /**< of its last record, 0 = never recorded, or reset since */
     struct leo_rt_graph *graph; /**< it is a mark in this capture */
+    const struct rt_sink *sink; /**< that capture's */
     struct leo_rt_stream *graph_stream; /**< in this stream, after so many of its tasks */
     uint64_t graph_nodes;
     const struct leo_rt_stream *recorded; /**< where it was last; only compared */
@@ -226,6 +234,29 @@ struct leo_rt_event {
     unsigned asks;                        /**< queries since its last record */
     bool is_reset;                        /**< not recorded since: a wait is for the next record */
 };
+
+/** Where an argument block goes. */
+struct rt_place {
+    char *ptr;
+    uint64_t addr;
+    uint32_t args_at, args_end; /**< its place in the stream's ring; end 0 = not there */
+};
+
+/** Where what a stream is given goes: to the device, or into a capture (graph.c). Chosen when a
+ * capture begins and ends; called with the device's lock held. */
+struct rt_sink {
+    leo_status (*submit)(struct leo_rt_stream *stream, struct leo_sqe *entry,
+                         const struct rt_task *task, uint64_t host_ns);
+    /** Room for an argument block. */
+    leo_status (*place)(struct leo_rt_stream *stream, uint32_t bytes, struct rt_place *place);
+    leo_status (*record)(struct leo_rt_event *event, struct leo_rt_stream *stream);
+    leo_status (*wait)(struct leo_rt_event *event, struct leo_rt_stream *stream);
+    /** The stream goes away. */
+    void (*lose)(struct leo_rt_stream *stream);
+    bool is_capture; /**< tasks run later, and more than once: none may use memory of the stream */
+};
+
+extern const struct rt_sink rt_device_sink;
 
 struct rt_arg {
     struct leo_rt_arg_info info;
@@ -308,7 +339,7 @@ uint64_t rt_host_model_launch(struct leo_rt_device *device, bool is_operator);
  * must have got there, however far the chip is, or it does nothing but ask (`asks` times). */
 bool rt_host_model_sees(const struct leo_rt_device *device, uint64_t end_ns, unsigned asks);
 
-/* device.c */
+/* device.c, progress/pump.c */
 LEO_MUST_CHECK leo_status rt_device_create(struct leo_rt *rt, int index,
                                            struct leo_rt_device **out);
 void rt_device_destroy(struct leo_rt_device *device);
@@ -328,6 +359,8 @@ LEO_MUST_CHECK leo_status rt_device_wait(struct leo_rt_device *device,
 /** Whether a stream has work under way. Caller holds lock. */
 bool rt_device_is_busy(const struct leo_rt_device *device);
 /** Waits until no stream has work under way. Caller holds lock. */
+LEO_MUST_CHECK leo_status rt_device_wait_tasks(struct leo_rt_device *device);
+/** The same; the program has seen the ends of all. */
 LEO_MUST_CHECK leo_status rt_device_wait_idle(struct leo_rt_device *device);
 /** The host has seen a time: its clock is no earlier. */
 void rt_device_see_time(struct leo_rt_device *device, uint64_t ns);
@@ -350,17 +383,15 @@ void rt_run_ahead_work(struct leo_rt_device *device);
 
 enum { RT_TURN_NS = 1000000 /**< after which the run-ahead thread looks up */ };
 
-/* run_ahead_thread.c: the first three with the device's lock held */
+/* run_ahead_thread.c: the first two with the device's lock held */
 /** A task went into a stream. */
 void rt_run_ahead_thread_submitted(struct leo_rt_device *device);
 /** A copy to host memory that nobody waits for is under way. */
 void rt_run_ahead_thread_copy(struct leo_rt_device *device);
-/** It ended. */
-void rt_run_ahead_thread_copied(struct leo_rt_device *device, uint64_t end_ns);
 /** Ends the thread, if there is one. */
 void rt_run_ahead_thread_finish(struct leo_rt_device *device);
 
-/* stream.c: callers hold the device's lock */
+/* stream.c, submit.c, completion.c: callers hold the device's lock */
 LEO_MUST_CHECK leo_status rt_stream_create(struct leo_rt_device *device,
                                            const struct leo_rt_stream_opts *opts,
                                            struct leo_rt_stream **out);
@@ -381,13 +412,25 @@ LEO_MUST_CHECK leo_status rt_stream_poll(struct leo_rt_stream *stream);
 /** Reports the failure of a task since the last call, if any, as LEO_ERR_FAULT. */
 LEO_MUST_CHECK leo_status rt_stream_take_fault(struct leo_rt_stream *stream);
 void rt_stream_destroy(struct leo_rt_stream *stream);
+/** Of the driver's poll, under both locks: a task has ended. */
+void rt_stream_complete(void *stream, uint32_t cmd_id, const struct leo_drv_completion *done);
+/** The device did not finish the stream's tasks and never will: nobody may wait for them. */
+void rt_stream_give_up(struct leo_rt_stream *stream);
+/** Of the device's sink: into the queue, and room in the stream's ring. */
+LEO_MUST_CHECK leo_status rt_device_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
+                                           const struct rt_task *task, uint64_t host_ns);
+LEO_MUST_CHECK leo_status rt_args_place(struct leo_rt_stream *stream, uint32_t bytes,
+                                        struct rt_place *place);
 /** Submits an entry that starts no earlier than `host_ns`. */
 LEO_MUST_CHECK leo_status rt_stream_submit_at(struct leo_rt_stream *stream, struct leo_sqe *entry,
                                               const struct rt_task *task, uint64_t host_ns);
 /** A task of the host failed: synchronize reports it. */
 void rt_stream_fail_host(struct leo_rt_stream *stream, leo_status status, const char *text);
 
-/* event.c: callers hold the device's lock */
+/* event_slot.c, event.c: callers hold the device's lock */
+LEO_MUST_CHECK leo_status rt_event_slot_take(struct leo_rt_device *device, uint32_t *slot);
+/** No event has it any more; records and waits under way may still need it. */
+void rt_event_slot_retire(struct leo_rt_device *device, uint32_t number);
 /** A record or wait of the slot is over. */
 void rt_event_settle(struct leo_rt_device *device, uint32_t number);
 /** A worker of the host records, no earlier than `host_ns` of simulated time. */
@@ -399,11 +442,6 @@ LEO_MUST_CHECK leo_status rt_event_await(struct leo_rt_event *event, uint64_t *n
 LEO_MUST_CHECK leo_status rt_event_wait_next(struct leo_rt_event *event,
                                              struct leo_rt_stream *stream);
 
-/* host_task.c: caller holds no lock */
-/** Puts the work of a graph into a stream; `graph_tasks` goes down when it has ended. */
-LEO_MUST_CHECK leo_status rt_host_replay(const struct rt_host_work *work,
-                                         struct leo_rt_stream *stream, uint64_t *graph_tasks);
-
 /* print.c */
 /** Gives a module that prints its rings; its image is not on the device yet. */
 LEO_MUST_CHECK leo_status rt_print_prepare(struct leo_rt_module *module);
@@ -414,22 +452,11 @@ void rt_print_launched(struct leo_rt_module *module);
 void rt_print_drain(struct leo_rt_device *device);
 
 /* graph.c: callers hold the device's lock */
-/** Room for an argument block as long as the graph lives. */
-LEO_MUST_CHECK leo_status rt_graph_place(struct leo_rt_graph *graph, size_t bytes, char **ptr,
-                                         uint64_t *addr);
-/** What a captured stream is given. */
-LEO_MUST_CHECK leo_status rt_graph_append(struct leo_rt_stream *stream, const struct leo_sqe *entry,
-                                          const struct rt_task *task);
 /** Work of the host in a captured stream; owned by the graph then. */
 LEO_MUST_CHECK leo_status rt_graph_keep_host(struct leo_rt_stream *stream,
                                              const struct rt_host_work *work);
 /** A worker goes away: graphs with work for it have lost a task. */
 void rt_graph_lose_worker(struct leo_rt_device *device, const struct leo_rt_host_worker *worker);
-/** An event in a captured stream; a wait for an event of a capture, or in a captured stream. */
-LEO_MUST_CHECK leo_status rt_graph_record(struct leo_rt_event *event, struct leo_rt_stream *stream);
-LEO_MUST_CHECK leo_status rt_graph_wait(struct leo_rt_event *event, struct leo_rt_stream *stream);
-/** A stream that is being captured goes away. */
-void rt_graph_lose(struct leo_rt_stream *stream);
 void rt_graph_destroy(struct leo_rt_graph *graph);
 
 /* status_page.c */

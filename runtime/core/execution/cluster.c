@@ -76,7 +76,7 @@ leo_status rt_cluster_prepare(const struct leo_rt_kernel *kernel, uint32_t block
     if (!kernel->shared_bytes || words->type < CLUSTER_CORES) {
         return LEO_OK; // blocks for themselves share nothing
     }
-    if (stream->graph) {
+    if (stream->sink->is_capture) {
         return rt_fail(LEO_ERR_UNSUPPORTED,
                        "kernel %s uses memory of clusters, which is the stream's: it cannot be "
                        "captured",

@@ -4,63 +4,6 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-static leo_status take_slot(struct leo_rt_device *device, uint32_t *slot)
-{
-    if (device->slot_free) {
-        *slot = device->slot_free - 1;
-        device->slot_free = device->slots[*slot].next_free;
-        return LEO_OK;
-    }
-    if (device->slot_count == LEO_MAX_EVENTS) {
-        return rt_fail(LEO_ERR_FULL,
-                       "device %d has %u events already: destroy those no longer used",
-                       device->index, LEO_MAX_EVENTS);
-    }
-    if (device->slot_count == device->slot_capacity) {
-        uint32_t capacity = device->slot_capacity ? device->slot_capacity * 2 : 64;
-        struct rt_event_slot *slots = leo_realloc(device->slots, capacity * sizeof(*slots));
-        if (!slots) {
-            return rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory for an event",
-                           device->index);
-        }
-        device->slots = slots;
-        device->slot_capacity = capacity;
-    }
-    *slot = device->slot_count++;
-    device->slots[*slot] = (struct rt_event_slot){0};
-    return LEO_OK;
-}
-
-static bool is_settled(const struct rt_event_slot *slot)
-{
-    return slot->done >= slot->recorded && slot->waits == 0;
-}
-
-static void free_slot(struct leo_rt_device *device, uint32_t number)
-{
-    device->slots[number].next_free = device->slot_free;
-    device->slot_free = number + 1;
-}
-
-// No event has it any more; records and waits under way may still need it.
-static void retire_slot(struct leo_rt_device *device, uint32_t number)
-{
-    struct rt_event_slot *slot = &device->slots[number];
-    slot->retired = !is_settled(slot);
-    if (!slot->retired) {
-        free_slot(device, number);
-    }
-}
-
-void rt_event_settle(struct leo_rt_device *device, uint32_t number)
-{
-    struct rt_event_slot *slot = &device->slots[number];
-    if (slot->retired && is_settled(slot)) {
-        slot->retired = false;
-        free_slot(device, number);
-    }
-}
-
 // A record may be reached before an older one in another stream: who waits for that must not take
 // it for the older one. Who waits for the next record whenever it comes keeps its slot.
 static leo_status choose_slot(struct leo_rt_event *event, const struct leo_rt_stream *stream)
@@ -72,11 +15,11 @@ static leo_status choose_slot(struct leo_rt_event *event, const struct leo_rt_st
         return LEO_OK;
     }
     uint32_t number;
-    leo_status status = take_slot(device, &number);
+    leo_status status = rt_event_slot_take(device, &number);
     if (status == LEO_OK) {
         event->old_slot = event->slot + 1;
         event->old_record = device->slots[event->slot].recorded;
-        retire_slot(device, event->slot);
+        rt_event_slot_retire(device, event->slot);
         event->slot = number;
     }
     return status;
@@ -110,7 +53,7 @@ leo_status leo_rt_event_create(struct leo_rt_device *device, struct leo_rt_event
     }
     event->device = device;
     pthread_mutex_lock(&device->lock);
-    leo_status status = take_slot(device, &event->slot);
+    leo_status status = rt_event_slot_take(device, &event->slot);
     if (!status) {
         event->next = device->events;
         if (event->next) {
@@ -140,7 +83,7 @@ void leo_rt_event_destroy(struct leo_rt_event *event)
     if (event->next) {
         event->next->previous = event->previous;
     }
-    retire_slot(device, event->slot);
+    rt_event_slot_retire(device, event->slot);
     pthread_mutex_unlock(&device->lock);
     leo_free(event);
 }
@@ -177,19 +120,9 @@ static leo_status submit_event(struct leo_rt_event *event, struct leo_rt_stream 
     return status;
 }
 
-leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream *stream)
+static leo_status record(struct leo_rt_event *event, struct leo_rt_stream *stream)
 {
-    if (event->device != stream->device) {
-        return rt_fail(LEO_ERR_INVALID_ARG, "the event is of device %d, the stream of device %d",
-                       event->device->index, stream->device->index);
-    }
     struct leo_rt_device *device = event->device;
-    pthread_mutex_lock(&device->lock);
-    if (stream->graph) {
-        leo_status kept = rt_graph_record(event, stream);
-        pthread_mutex_unlock(&device->lock);
-        return kept;
-    }
     event->graph = NULL;
     // Taken before the submission, which may wait for room and let other threads in. A number
     // nobody uses is no harm.
@@ -203,7 +136,18 @@ leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream 
         event->sequence = sequence;
         event->is_reset = false;
     }
-    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leo_status leo_rt_event_record(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    if (event->device != stream->device) {
+        return rt_fail(LEO_ERR_INVALID_ARG, "the event is of device %d, the stream of device %d",
+                       event->device->index, stream->device->index);
+    }
+    pthread_mutex_lock(&event->device->lock);
+    leo_status status = stream->sink->record(event, stream);
+    pthread_mutex_unlock(&event->device->lock);
     return status;
 }
 
@@ -255,22 +199,24 @@ static leo_status wait_for_peer(struct leo_rt_event *event, struct leo_rt_stream
     return status;
 }
 
+static leo_status wait(struct leo_rt_event *event, struct leo_rt_stream *stream)
+{
+    if (event->sequence) {
+        return submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0, false);
+    }
+    // For the next record, whenever it comes.
+    return event->is_reset ? rt_event_wait_next(event, stream) : LEO_OK;
+}
+
 leo_status leo_rt_event_wait(struct leo_rt_event *event, struct leo_rt_stream *stream)
 {
     if (event->device != stream->device) {
         return wait_for_peer(event, stream);
     }
-    leo_status status = LEO_OK;
     pthread_mutex_lock(&event->device->lock);
-    if (event->graph || stream->graph) {
-        status = rt_graph_wait(event, stream);
-    } else if (event->sequence) {
-        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, event->sequence, 0, false);
-    } else if (event->is_reset) {
-        // For the next record, whenever it comes.
-        uint64_t next = event->device->slots[event->slot].sequence + 1;
-        status = submit_event(event, stream, LEO_SQE_OP_EVENT_WAIT, next, 0, false);
-    }
+    // An event of a capture takes the stream into it.
+    const struct rt_sink *sink = event->graph ? event->sink : stream->sink;
+    leo_status status = sink->wait(event, stream);
     pthread_mutex_unlock(&event->device->lock);
     return status;
 }
@@ -377,3 +323,16 @@ leo_status leo_rt_event_time_ns(struct leo_rt_event *event, uint64_t *ns)
     pthread_mutex_unlock(&event->device->lock);
     return status;
 }
+
+static void lose(struct leo_rt_stream *stream)
+{
+    (void)stream;
+}
+
+const struct rt_sink rt_device_sink = {
+    .submit = rt_device_submit,
+    .place = rt_args_place,
+    .record = record,
+    .wait = wait,
+    .lose = lose,
+};

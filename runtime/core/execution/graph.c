@@ -59,22 +59,6 @@ static leo_status add_chunk(struct leo_rt_graph *graph, size_t bytes)
     return LEO_OK;
 }
 
-leo_status rt_graph_place(struct leo_rt_graph *graph, size_t bytes, char **ptr, uint64_t *addr)
-{
-    struct chunk *chunk = graph->chunks;
-    if (!chunk || chunk->bytes - chunk->used < bytes) {
-        leo_status status = add_chunk(graph, bytes);
-        if (status) {
-            return status;
-        }
-        chunk = graph->chunks;
-    }
-    *ptr = chunk->ptr + chunk->used;
-    *addr = chunk->addr + chunk->used;
-    chunk->used += bytes;
-    return LEO_OK;
-}
-
 static leo_status keep(struct leo_rt_graph *graph, const struct node *node)
 {
     if (graph->count == graph->capacity) {
@@ -153,9 +137,43 @@ void rt_graph_lose_worker(struct leo_rt_device *device, const struct leo_rt_host
     }
 }
 
-leo_status rt_graph_append(struct leo_rt_stream *stream, const struct leo_sqe *entry,
-                           const struct rt_task *task)
+static const struct rt_sink capture_sink;
+
+static void enter(struct leo_rt_stream *stream, struct leo_rt_graph *graph)
 {
+    stream->graph = graph;
+    stream->graph_nodes = 0;
+    stream->sink = &capture_sink;
+}
+
+static void leave(struct leo_rt_stream *stream)
+{
+    stream->graph = NULL;
+    stream->sink = &rt_device_sink;
+}
+
+static leo_status place(struct leo_rt_stream *stream, uint32_t bytes, struct rt_place *place)
+{
+    struct leo_rt_graph *graph = stream->graph;
+    bytes = (bytes + RT_ARGS_ALIGN - 1) / RT_ARGS_ALIGN * RT_ARGS_ALIGN;
+    struct chunk *chunk = graph->chunks;
+    if (!chunk || chunk->bytes - chunk->used < bytes) {
+        leo_status status = add_chunk(graph, bytes);
+        if (status) {
+            return status;
+        }
+        chunk = graph->chunks;
+    }
+    place->ptr = chunk->ptr + chunk->used;
+    place->addr = chunk->addr + chunk->used;
+    chunk->used += bytes;
+    return LEO_OK;
+}
+
+static leo_status submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
+                         const struct rt_task *task, uint64_t host_ns)
+{
+    (void)host_ns; // the order is all that is kept
     const struct node node = {.entry = *entry, .kernel = task->kernel, .what = task->what};
     if (task->staging || task->mapped || task->outcome) {
         stream->graph->invalid = true;
@@ -167,15 +185,16 @@ leo_status rt_graph_append(struct leo_rt_stream *stream, const struct leo_sqe *e
     return take(stream, &node);
 }
 
-leo_status rt_graph_record(struct leo_rt_event *event, struct leo_rt_stream *stream)
+static leo_status record(struct leo_rt_event *event, struct leo_rt_stream *stream)
 {
     event->graph = stream->graph;
+    event->sink = stream->sink;
     event->graph_stream = stream;
     event->graph_nodes = stream->graph_nodes;
     return LEO_OK;
 }
 
-leo_status rt_graph_wait(struct leo_rt_event *event, struct leo_rt_stream *stream)
+static leo_status wait(struct leo_rt_event *event, struct leo_rt_stream *stream)
 {
     struct leo_rt_graph *graph = event->graph;
     if (!graph) {
@@ -193,8 +212,7 @@ leo_status rt_graph_wait(struct leo_rt_event *event, struct leo_rt_stream *strea
         return rt_fail(LEO_ERR_STATE, "the event and the stream belong to two captures");
     }
     if (!stream->graph) {
-        stream->graph = graph;
-        stream->graph_nodes = 0;
+        enter(stream, graph);
     }
     // Whoever waits for the end of a stream has joined it.
     struct leo_rt_stream *from = event->graph_stream;
@@ -203,6 +221,46 @@ leo_status rt_graph_wait(struct leo_rt_event *event, struct leo_rt_stream *strea
     }
     return LEO_OK;
 }
+
+// Streams of the graph go back to doing what they are given. False: one was not joined.
+static bool release_streams(struct leo_rt_graph *graph)
+{
+    bool joined = true;
+    for (struct leo_rt_stream *stream = graph->device->streams; stream; stream = stream->next) {
+        if (stream->graph == graph) {
+            joined = joined && (stream == graph->origin || stream->graph_nodes == 0 ||
+                                stream->graph_joined_at == stream->graph_nodes + 1);
+            leave(stream);
+        }
+    }
+    for (struct leo_rt_event *event = graph->device->events; event; event = event->next) {
+        event->graph = event->graph == graph ? NULL : event->graph;
+    }
+    return joined;
+}
+
+static void lose(struct leo_rt_stream *stream)
+{
+    struct leo_rt_graph *graph = stream->graph;
+    graph->invalid = true;
+    if (graph->origin == stream) {
+        (void)release_streams(graph);
+        graph->origin = NULL;
+    }
+    for (struct leo_rt_event *event = stream->device->events; event; event = event->next) {
+        event->graph = event->graph_stream == stream ? NULL : event->graph;
+    }
+    leave(stream);
+}
+
+static const struct rt_sink capture_sink = {
+    .submit = submit,
+    .place = place,
+    .record = record,
+    .wait = wait,
+    .lose = lose,
+    .is_capture = true,
+};
 
 leo_status leo_rt_capture_begin(struct leo_rt_stream *stream, struct leo_rt_graph **out)
 {
@@ -220,8 +278,7 @@ leo_status leo_rt_capture_begin(struct leo_rt_stream *stream, struct leo_rt_grap
         status = rt_fail(LEO_ERR_STATE, "the stream is being captured already");
         leo_free(graph);
     } else {
-        stream->graph = graph;
-        stream->graph_nodes = 0;
+        enter(stream, graph);
         stream->graph_joined_at = 0;
         graph->next = device->graphs;
         device->graphs = graph;
@@ -245,37 +302,6 @@ bool leo_rt_graph_is_invalid(struct leo_rt_graph *graph)
     bool invalid = graph->invalid;
     pthread_mutex_unlock(&graph->device->lock);
     return invalid;
-}
-
-// Streams of the graph go back to doing what they are given. False: one was not joined.
-static bool release_streams(struct leo_rt_graph *graph)
-{
-    bool joined = true;
-    for (struct leo_rt_stream *stream = graph->device->streams; stream; stream = stream->next) {
-        if (stream->graph == graph) {
-            joined = joined && (stream == graph->origin || stream->graph_nodes == 0 ||
-                                stream->graph_joined_at == stream->graph_nodes + 1);
-            stream->graph = NULL;
-        }
-    }
-    for (struct leo_rt_event *event = graph->device->events; event; event = event->next) {
-        event->graph = event->graph == graph ? NULL : event->graph;
-    }
-    return joined;
-}
-
-void rt_graph_lose(struct leo_rt_stream *stream)
-{
-    struct leo_rt_graph *graph = stream->graph;
-    graph->invalid = true;
-    if (graph->origin == stream) {
-        (void)release_streams(graph);
-        graph->origin = NULL;
-    }
-    for (struct leo_rt_event *event = stream->device->events; event; event = event->next) {
-        event->graph = event->graph_stream == stream ? NULL : event->graph;
-    }
-    stream->graph = NULL;
 }
 
 leo_status leo_rt_capture_end(struct leo_rt_stream *stream)
@@ -313,7 +339,7 @@ static leo_status replay(struct leo_rt_graph *graph, const struct node *node,
     graph->tasks++;
     if (node->host.worker) {
         pthread_mutex_unlock(&graph->device->lock);
-        status = rt_host_replay(&node->host, stream, &graph->tasks);
+        status = node->host.replay(&node->host, stream, &graph->tasks);
         pthread_mutex_lock(&graph->device->lock);
     } else {
         status = rt_stream_submit(stream, &entry, &task);
@@ -376,6 +402,7 @@ leo_status leo_rt_graph_update_begin(struct leo_rt_graph *graph, struct leo_rt_s
         status = rt_fail(LEO_ERR_NOT_READY, "the graph is running: synchronize before its update");
     } else {
         stream->graph = graph;
+        stream->sink = &capture_sink;
         stream->updates_graph = true;
         graph->update_at = first;
         graph->update_end = first + count;
@@ -398,7 +425,7 @@ leo_status leo_rt_graph_update_end(struct leo_rt_stream *stream)
         } else if (graph->invalid) {
             status = rt_fail(LEO_ERR_MISMATCH, "the update does not fit the group");
         }
-        stream->graph = NULL;
+        leave(stream);
         stream->updates_graph = false;
     }
     pthread_mutex_unlock(&stream->device->lock);

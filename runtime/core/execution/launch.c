@@ -1,67 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs arguments into the stream's ring and submits kernels. */
+/* Packs arguments and submits kernels. */
 #include "../rt.h"
 
 #include <string.h>
 
-enum { ARGS_ALIGN = 64 };
-
-/** Where an argument block goes. */
-struct place {
-    char *ptr;
-    uint64_t addr;
-    uint32_t args_at, args_end; /**< its place in the ring; end 0 = not there */
-};
-
 // Room a piece of data takes behind the argument block.
 static uint32_t data_space(const struct leo_rt_arg_data *data)
 {
-    return ((uint32_t)data->bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
-}
-
-// Finds `bytes` consecutive bytes in the ring; false if it has to drain first.
-static bool find_place(struct leo_rt_stream *stream, uint32_t bytes, uint32_t *at)
-{
-    if (stream->args_tasks == 0) {
-        stream->args_head = stream->args_tail = 0;
-    }
-    if (stream->args_tasks == 0 || stream->args_head > stream->args_tail) {
-        if (RT_ARGS_BYTES - stream->args_head >= bytes) {
-            *at = stream->args_head;
-            return true;
-        }
-        *at = 0;
-        return stream->args_tail > bytes;
-    }
-    *at = stream->args_head;
-    return stream->args_tail - stream->args_head > bytes;
-}
-
-static leo_status get_place(struct leo_rt_stream *stream, uint32_t bytes, struct place *place)
-{
-    *place = (struct place){0};
-    uint32_t size = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
-    uint32_t at;
-    if (stream->graph) {
-        return rt_graph_place(stream->graph, size, &place->ptr, &place->addr);
-    }
-    // Room in the queue first: places are given back in the order of submission, so from here to
-    // the submission no other thread may get in.
-    leo_status status = rt_stream_wait_room(stream);
-    while (!status && !find_place(stream, size, &at)) {
-        status = rt_stream_wait(stream, stream->completed + 1, -1);
-        if (status == LEO_OK) {
-            status = rt_stream_wait_room(stream);
-        }
-    }
-    if (status) {
-        return status;
-    }
-    place->ptr = stream->args + at;
-    place->addr = stream->args_addr + at;
-    place->args_at = at;
-    place->args_end = at + size;
-    return LEO_OK;
+    return ((uint32_t)data->bytes + RT_ARGS_ALIGN - 1) / RT_ARGS_ALIGN * RT_ARGS_ALIGN;
 }
 
 static leo_status check_launch(const struct leo_rt_kernel *kernel, uint32_t block_num,
@@ -101,7 +47,7 @@ static void fill_entry(const struct leo_rt_kernel *kernel, uint32_t block_num,
 // Submits with the argument block at `place` (ptr NULL: nothing to hold) and gives it back on
 // failure.
 static leo_status submit_kernel(struct leo_rt_stream *stream, const struct leo_rt_kernel *kernel,
-                                const struct leo_sqe_kernel *body, const struct place *place,
+                                const struct leo_sqe_kernel *body, const struct rt_place *place,
                                 enum leo_float_mode mode)
 {
     mode = mode == LEO_FLOAT_MODE_OWN ? stream->float_mode : mode;
@@ -172,7 +118,7 @@ static leo_status check_values(const struct leo_rt_kernel *kernel, const void *c
         return rt_fail(LEO_ERR_INVALID_ARG, "kernel %s takes %u arguments, %u were given",
                        kernel->name, kernel->arg_count, arg_count);
     }
-    uint64_t from_data = 0, bytes = kernel->block_bytes + ARGS_ALIGN;
+    uint64_t from_data = 0, bytes = kernel->block_bytes + RT_ARGS_ALIGN;
     for (unsigned i = 0; i < data_count; i++) {
         if (data[i].index >= arg_count || kernel->args[data[i].index].info.kind != 'p' ||
             !data[i].data) {
@@ -218,7 +164,7 @@ static uint64_t pack_data(const struct leo_rt_kernel *kernel, const struct leo_r
     uint64_t reloc = 0, offset = kernel->block_bytes;
     for (unsigned i = 0; i < data_count; i++) {
         uint32_t slot = kernel->args[data[i].index].slot;
-        offset = (offset + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
+        offset = (offset + RT_ARGS_ALIGN - 1) / RT_ARGS_ALIGN * RT_ARGS_ALIGN;
         memcpy(block + slot * 8, &offset, sizeof(offset));
         memcpy(block + offset, data[i].data, data[i].bytes);
         offset += data_space(&data[i]);
@@ -244,18 +190,18 @@ leo_status leo_rt_launch_with_options(struct leo_rt_kernel *kernel, uint32_t blo
     }
     uint32_t bytes = kernel->block_bytes;
     for (unsigned i = 0; i < data_count; i++) {
-        bytes = (bytes + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN + data_space(&data[i]);
+        bytes = (bytes + RT_ARGS_ALIGN - 1) / RT_ARGS_ALIGN * RT_ARGS_ALIGN + data_space(&data[i]);
     }
     bytes = block_end(kernel, bytes);
     struct leo_sqe_kernel body;
-    struct place place = {0};
+    struct rt_place place = {0};
     struct rt_task_words task;
     pthread_mutex_lock(&stream->device->lock);
     if (kernel->takes_task) {
         status = rt_cluster_prepare(kernel, block_num, stream, opts, &task);
     }
     if (!status && bytes) {
-        status = get_place(stream, bytes, &place);
+        status = stream->sink->place(stream, bytes, &place);
     }
     if (!status) {
         fill_entry(kernel, block_num, opts, &body);
@@ -339,7 +285,7 @@ leo_status leo_rt_launch_packed_with_options(struct leo_rt_kernel *kernel, uint3
     }
     struct leo_rt_device *device = stream->device;
     struct leo_sqe_kernel body;
-    struct place place = {0};
+    struct rt_place place = {0};
     pthread_mutex_lock(&device->lock);
     if (on_device && bytes) {
         struct leo_rt_device *owner;
@@ -351,7 +297,7 @@ leo_status leo_rt_launch_packed_with_options(struct leo_rt_kernel *kernel, uint3
         }
         place.addr = (uintptr_t)block;
     } else if (bytes) {
-        status = get_place(stream, (uint32_t)bytes, &place);
+        status = stream->sink->place(stream, (uint32_t)bytes, &place);
     }
     if (!status) {
         if (place.ptr) {

@@ -222,16 +222,10 @@ static leo_status start(const struct rt_host_work *work, struct leo_rt_stream *s
     return LEO_OK;
 }
 
-leo_status rt_host_replay(const struct rt_host_work *work, struct leo_rt_stream *stream,
-                          uint64_t *graph_tasks)
-{
-    return start(work, stream, graph_tasks);
-}
-
 leo_status leo_rt_host_task(struct leo_rt_host_worker *worker, struct leo_rt_stream *stream,
                             leo_rt_host_fn run, void (*release)(void *user), void *user)
 {
-    const struct rt_host_work work = {worker, run, release, user};
+    const struct rt_host_work work = {worker, start, run, release, user};
     struct leo_rt_device *device = worker->device;
     if (!leo_rt_stream_graph(stream)) {
         pthread_mutex_lock(&device->lock);

@@ -82,7 +82,7 @@ void rt_run_ahead_watch(struct leo_rt_device *device)
 void rt_run_ahead_claim(struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = stream->device;
-    if (device->is_shared || device->solo_stream == stream || stream->graph) {
+    if (device->is_shared || device->solo_stream == stream) {
         return;
     }
     if (is_open(device)) {

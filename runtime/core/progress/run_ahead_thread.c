@@ -162,13 +162,6 @@ void rt_run_ahead_thread_copy(struct leo_rt_device *device)
     }
 }
 
-void rt_run_ahead_thread_copied(struct leo_rt_device *device, uint64_t end_ns)
-{
-    device->host_copies--;
-    device->host_copies_done++;
-    device->host_copy_ns = end_ns;
-}
-
 void rt_run_ahead_thread_finish(struct leo_rt_device *device)
 {
     if (!device->has_run_ahead_thread) {
