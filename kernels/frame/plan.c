@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making plans. */
+#include "dims.h"
 #include "explain.h"
 #include "key.h"
 #include "layout.h"
@@ -323,6 +324,19 @@ uint32_t op_plan_block_spread(const struct op_plan *plan)
     return op_engine_numbers(plan->engine)->block_spread;
 }
 
+uint32_t op_plan_cores_for(const struct op_plan *plan, uint64_t bytes, uint64_t cycles)
+{
+    // As many cores share the L2.
+    const uint64_t all = 2 * bytes / op_plan_numbers(plan)->l2_read_rate + cycles,
+                   spread = op_plan_block_spread(plan);
+    const uint32_t most = op_plan_vector_cores(plan);
+    uint32_t cores = 1;
+    while (cores < most && (uint64_t)cores * cores * spread < all) {
+        cores++;
+    }
+    return cores;
+}
+
 uint32_t op_plan_cube_cores(const struct op_plan *plan)
 {
     return op_engine_caps(plan->engine)->cube_cores;
@@ -332,6 +346,11 @@ bool op_plan_has_tail(const struct op_plan *plan, uint64_t bytes)
 {
     enum { BLOCK = 32 };
     return op_plan_chip(plan) == OP_ON_910A && bytes % BLOCK != 0;
+}
+
+uint64_t op_plan_row_granule(const struct op_plan *plan, uint64_t length, unsigned unit)
+{
+    return op_plan_has_tail(plan, length * unit) ? op_row_granule(length, unit) : 1;
 }
 
 struct op_share op_share_make(uint64_t count, uint64_t granule, uint64_t least, uint32_t cores)

@@ -130,6 +130,9 @@ uint32_t op_plan_vector_cores(const struct op_plan *plan);
 uint32_t op_plan_cube_cores(const struct op_plan *plan);
 /** Cycles from the start of a block of a launch to that of the next one. */
 uint32_t op_plan_block_spread(const struct op_plan *plan);
+/** Cores that are soonest done with so many bytes and, beside them, cycles of one core: one begins
+ * after the other, so little work is done sooner by few. */
+uint32_t op_plan_cores_for(const struct op_plan *plan, uint64_t bytes, uint64_t cycles);
 /**
  * Whether so many bytes end within a block that the chip does not copy. The coupled core copies
  * blocks of 32 bytes; its scalar unit writes the rest, through a cache whose lines go to memory
@@ -137,6 +140,9 @@ uint32_t op_plan_block_spread(const struct op_plan *plan);
  * such an end in the same launch.
  */
 bool op_plan_has_tail(const struct op_plan *plan, uint64_t bytes);
+/** Rows without gaps that a block takes a multiple of, so that no two write the same line where
+ * such ends are written that way; the first begins at a line. */
+uint64_t op_plan_row_granule(const struct op_plan *plan, uint64_t length, unsigned unit);
 
 /** How `count` things are shared out: every block but the last has `per_block`, a multiple of
  * `granule`. */

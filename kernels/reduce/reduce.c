@@ -116,7 +116,7 @@ static void split_dims(const struct op_tensor *self, const bool *reduced,
     }
 }
 
-// An output and what the kernel writes in its place: dense, and at the start of a line of its own.
+// An output and what is written in its place: dense.
 struct output {
     const struct op_tensor *given;
     struct op_tensor made;
@@ -134,10 +134,10 @@ struct goal {
     struct output extra;
 };
 
-static leo_status place_output(const struct op_call *call, struct output *output, bool fresh)
+static leo_status place_output(const struct op_call *call, struct output *output)
 {
     output->made = *output->given;
-    if (!fresh && op_tensor_is_dense(output->given)) {
+    if (op_tensor_is_dense(output->given)) {
         return LEO_OK;
     }
     return op_plan_temp(call->plan, output->given->type, output->given->rank, output->given->dim,
@@ -172,6 +172,8 @@ static leo_status check_count(const struct op_call *call, const struct op_reduce
 
 /* ---- the ways over the chip ---- */
 
+enum { LEAST_ROWS = 1024 }; // elements; fewer are not worth filling the vector unit's pipes
+
 static leo_status by_vector(const void *object, bool *taken)
 {
     const struct goal *goal = object;
@@ -181,16 +183,37 @@ static leo_status by_vector(const void *object, bool *taken)
                                              order_of(goal->call), &goal->value.made, taken);
 }
 
+static struct op_reduction reduction_of(const struct goal *goal)
+{
+    return (struct op_reduction){(enum op_reduce_mode)goal->args.mode,
+                                 goal->self,
+                                 goal->reduced,
+                                 order_of(goal->call),
+                                 correction_of(goal->call),
+                                 &goal->value.made,
+                                 goal->two ? &goal->extra.made : NULL};
+}
+
+static leo_status by_rows(const void *object, bool *taken)
+{
+    const struct goal *goal = object;
+    const enum op_reduce_mode mode = (enum op_reduce_mode)goal->args.mode;
+    const struct op_reduction reduction = reduction_of(goal);
+    if (op_tensor_count(goal->self) < LEAST_ROWS) {
+        return LEO_OK;
+    }
+    if (goal->two && (mode == OP_REDUCE_MAX || mode == OP_REDUCE_MIN)) {
+        return op_reduce_plan_extreme(goal->call->plan, goal->self, goal->reduced, mode,
+                                      goal->wants_index ? NULL : &goal->value.made,
+                                      &goal->extra.made, taken);
+    }
+    return op_reduce_plan_variance(goal->call->plan, &reduction, taken);
+}
+
 static leo_status by_steps(const void *object, bool *taken)
 {
     const struct goal *goal = object;
-    const struct op_reduction reduction = {(enum op_reduce_mode)goal->args.mode,
-                                           goal->self,
-                                           goal->reduced,
-                                           order_of(goal->call),
-                                           correction_of(goal->call),
-                                           &goal->value.made,
-                                           goal->two ? &goal->extra.made : NULL};
+    const struct op_reduction reduction = reduction_of(goal);
     return goal->wants_index ? LEO_OK : op_reduce_plan_steps(goal->call, &reduction, taken);
 }
 
@@ -315,32 +338,49 @@ static leo_status by_parts(const void *object, bool *taken)
     return *taken ? plan_parts(goal->call, mode, goal->self, &goal->value.made) : LEO_OK;
 }
 
-// Blocks share lines of no output: with two, blocks take whole lines of the narrowest type.
+// Blocks share lines of no output: with two, which both begin at a line of their own, blocks take
+// whole lines of the narrowest type.
 static leo_status by_scalar_unit(const void *object, bool *taken)
 {
     const struct goal *goal = object;
+    struct op_plan *plan = goal->call->plan;
     struct op_reduce_args args;
+    struct op_tensor out = goal->value.made, second = goal->two ? goal->extra.made : out;
     const uint64_t line = goal->two ? 64 : 1;
     const struct op_share share =
-        op_share_make(goal->args.outer_count, line, line, op_plan_vector_cores(goal->call->plan));
+        op_share_make(goal->args.outer_count, line, line, op_plan_vector_cores(plan));
     const bool integers = in_integers(goal->call, (enum op_reduce_mode)goal->args.mode, goal->self);
+    leo_status status = LEO_OK;
+    if (goal->two) {
+        status = op_plan_temp(plan, out.type, out.rank, out.dim, &out);
+    }
+    if (goal->two && status == LEO_OK) {
+        status = op_plan_temp(plan, second.type, second.rank, second.dim, &second);
+    }
     memcpy(&args, &goal->args, sizeof(args)); // with the bytes between members
     args.in = goal->self->addr;
     args.in_type = (uint8_t)goal->self->type;
-    args.out = goal->value.made.addr;
-    args.out_type = (uint8_t)goal->value.made.type;
-    args.second = goal->two ? goal->extra.made.addr : 0;
-    args.second_type = (uint8_t)(goal->two ? goal->extra : goal->value).made.type;
+    args.out = out.addr;
+    args.out_type = (uint8_t)out.type;
+    args.second = goal->two ? second.addr : 0;
+    args.second_type = (uint8_t)second.type;
     args.p = order_of(goal->call);
     args.correction = correction_of(goal->call);
     args.per_block = share.per_block;
     *taken = true;
-    return op_plan_launch(goal->call->plan, "reduce", integers ? "reduce_i" : "reduce_d",
-                          share.blocks, &args, sizeof(args), 3);
+    if (status == LEO_OK) {
+        status = op_plan_launch(plan, "reduce", integers ? "reduce_i" : "reduce_d", share.blocks,
+                                &args, sizeof(args), 3);
+    }
+    if (goal->two && status == LEO_OK && !goal->wants_index) {
+        status = op_plan_copy(plan, &goal->value.made, &out);
+    }
+    return goal->two && status == LEO_OK ? op_plan_copy(plan, &goal->extra.made, &second) : status;
 }
 
 static const struct op_variant ways[] = {
     {"the vector unit", "one output, floats, rows that it sums or compares", by_vector},
+    {"rows in UB", "a variance or the place of an extreme of floats, rows of 65 to 8192", by_rows},
     {"steps of the vector unit", "values alone, rows long enough for several operators", by_steps},
     {"places on the vector unit", "the extreme of floats and its place", by_places},
     {"bytes in f32", "at least 1024 bytes whose sums f32 holds", by_bytes},
@@ -386,16 +426,15 @@ static leo_status check_shapes(const struct goal *goal, const char *out_name)
     return status == LEO_OK ? check_count(call, &goal->args) : status;
 }
 
-// With two outputs both begin at a line of their own.
 static leo_status place_outputs(struct goal *goal, const struct op_tensor *out)
 {
     const struct op_call *call = goal->call;
     goal->extra.given = extra_of(call, out);
     goal->two = goal->extra.given != NULL;
     goal->value.given = out;
-    leo_status status = goal->two ? place_output(call, &goal->extra, true) : LEO_OK;
+    leo_status status = goal->two ? place_output(call, &goal->extra) : LEO_OK;
     if (status != LEO_OK || !goal->wants_index) {
-        return status == LEO_OK ? place_output(call, &goal->value, goal->two) : status;
+        return status == LEO_OK ? place_output(call, &goal->value) : status;
     }
     return op_plan_temp(call->plan, goal->self->type, out->rank, out->dim, &goal->value.made);
 }

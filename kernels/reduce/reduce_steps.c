@@ -34,19 +34,33 @@ static struct op_tensor as_kept(const struct steps *s, const struct op_tensor *o
     return op_tensor_dense(out->addr, out->type, s->self->rank, s->kept);
 }
 
-// out = the reduction of `from`, which has self's shape.
-static void reduce(struct steps *s, const struct op_tensor *from, enum op_reduce_mode mode,
-                   const struct op_tensor *out)
+static bool on_tiles(const struct op_plan *plan, enum op_type type, bool integers)
 {
+    return type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
+           (type == OP_TYPE_BF16 && op_plan_chip(plan) == OP_ON_910B) ||
+           (integers && (op_type_bytes(type) == 1 || type == OP_TYPE_I32));
+}
+
+// out = the reduction of `from`, which has self's shape, with its elements changed first.
+static void reduce_stepped(struct steps *s, const struct op_tensor *from, enum op_reduce_step step,
+                           const struct op_tensor *beside, enum op_reduce_mode mode,
+                           const struct op_tensor *out)
+{
+    const struct op_reduce_input input = {from, s->reduced, step, beside};
     bool done = false;
     if (s->chain.status == LEO_OK) {
-        s->chain.status =
-            op_reduce_plan_vector(s->chain.plan, from, s->reduced, mode, 0, out, &done);
+        s->chain.status = op_reduce_plan_stepped(s->chain.plan, &input, mode, out, &done);
     }
     if (s->chain.status == LEO_OK && !done) {
         s->chain.status =
             op_call_fail(s->chain.call, LEO_ERR_UNSUPPORTED, "a step has no reduction");
     }
+}
+
+static void reduce(struct steps *s, const struct op_tensor *from, enum op_reduce_mode mode,
+                   const struct op_tensor *out)
+{
+    reduce_stepped(s, from, OP_REDUCE_AS_IT_IS, NULL, mode, out);
 }
 
 // The largest is taken out, so that no exponential is beyond f32.
@@ -65,16 +79,19 @@ static void log_sum_exp(struct steps *s, const struct op_tensor *out)
 static void variance(struct steps *s, bool root, int64_t correction, const struct op_tensor *out,
                      const struct op_tensor *mean_out)
 {
-    const struct op_tensor mean = kept_temp(s), away = wide_temp(s), rest = kept_temp(s),
-                           squares = kept_temp(s);
+    const struct op_tensor mean = kept_temp(s), rest = kept_temp(s), squares = kept_temp(s);
     const double divisor = (double)((int64_t)s->length - correction);
     reduce(s, s->self, OP_REDUCE_MEAN, &mean);
-    OP_CHAIN_CALL(&s->chain, "DistanceFrom", op_value_tensor(s->self), op_value_tensor(&mean),
-                  op_value_tensor(&away));
-    reduce(s, &away, OP_REDUCE_SUM, &rest);
-    OP_CHAIN_CALL(&s->chain, "Mul", op_value_tensor(&away), op_value_tensor(&away),
-                  op_value_tensor(&away));
-    reduce(s, &away, OP_REDUCE_SUM, &squares);
+    if (op_reduce_has_rows(s->self, s->reduced)) {
+        reduce_stepped(s, s->self, OP_REDUCE_AWAY, &mean, OP_REDUCE_SUM, &rest);
+        reduce_stepped(s, s->self, OP_REDUCE_AWAY_SQUARE, &mean, OP_REDUCE_SUM, &squares);
+    } else {
+        const struct op_tensor away = wide_temp(s);
+        OP_CHAIN_CALL(&s->chain, "DistanceFrom", op_value_tensor(s->self), op_value_tensor(&mean),
+                      op_value_tensor(&away));
+        reduce(s, &away, OP_REDUCE_SUM, &rest);
+        reduce_stepped(s, &away, OP_REDUCE_SQUARE, NULL, OP_REDUCE_SUM, &squares);
+    }
     OP_CHAIN_CALL(&s->chain, "VarianceOfSums", op_value_tensor(&squares), op_value_tensor(&rest),
                   op_value_real(1.0 / (double)s->length), op_value_real(divisor > 0 ? divisor : 0),
                   op_value_int(root), op_value_tensor(out));
@@ -87,46 +104,37 @@ static void variance(struct steps *s, bool root, int64_t correction, const struc
 // Whether all or any are other than 0: the least or the largest of truth values.
 static void logic(struct steps *s, bool any, const struct op_tensor *out)
 {
-    const struct op_scalar zero = op_scalar_int(0);
-    const struct op_tensor set = wide_temp(s), found = kept_temp(s);
-    OP_CHAIN_CALL(&s->chain, "NeScalar", op_value_tensor(s->self), op_value_scalar(&zero),
-                  op_value_tensor(&set));
-    reduce(s, &set, any ? OP_REDUCE_MAX : OP_REDUCE_MIN, &found);
+    const enum op_reduce_mode mode = any ? OP_REDUCE_MAX : OP_REDUCE_MIN;
+    const struct op_tensor found = kept_temp(s);
+    if (on_tiles(s->chain.plan, s->self->type, false)) {
+        reduce_stepped(s, s->self, OP_REDUCE_IS_SET, NULL, mode, &found);
+    } else {
+        const struct op_scalar zero = op_scalar_int(0);
+        const struct op_tensor set = wide_temp(s);
+        OP_CHAIN_CALL(&s->chain, "NeScalar", op_value_tensor(s->self), op_value_scalar(&zero),
+                      op_value_tensor(&set));
+        reduce(s, &set, mode, &found);
+    }
     op_chain_copy(&s->chain, out, &found);
 }
 
 // Norms of order 0, 1 and infinity.
 static void norm(struct steps *s, double order, const struct op_tensor *out)
 {
-    const struct op_scalar zero = op_scalar_int(0);
-    const struct op_tensor size = wide_temp(s), found = kept_temp(s);
-    if (order == 0) {
-        OP_CHAIN_CALL(&s->chain, "NeScalar", op_value_tensor(s->self), op_value_scalar(&zero),
-                      op_value_tensor(&size));
-    } else {
-        OP_CHAIN_CALL(&s->chain, "SizeOf", op_value_tensor(s->self), op_value_tensor(&size));
-    }
-    reduce(s, &size,
-           order == INFINITY    ? OP_REDUCE_MAX
-           : order == -INFINITY ? OP_REDUCE_MIN
-                                : OP_REDUCE_SUM,
-           &found);
+    const struct op_tensor found = kept_temp(s);
+    reduce_stepped(s, s->self, order == 0 ? OP_REDUCE_IS_SET : OP_REDUCE_SIZE, NULL,
+                   order == INFINITY    ? OP_REDUCE_MAX
+                   : order == -INFINITY ? OP_REDUCE_MIN
+                                        : OP_REDUCE_SUM,
+                   &found);
     OP_CHAIN_CALL(&s->chain, "CopyExtreme", op_value_tensor(&found), op_value_tensor(out));
 }
 
 static void sum_numbers(struct steps *s, const struct op_tensor *out)
 {
-    const struct op_tensor numbers = wide_temp(s), sum = kept_temp(s);
-    OP_CHAIN_CALL(&s->chain, "NumberOrZero", op_value_tensor(s->self), op_value_tensor(&numbers));
-    reduce(s, &numbers, OP_REDUCE_SUM, &sum);
+    const struct op_tensor sum = kept_temp(s);
+    reduce_stepped(s, s->self, OP_REDUCE_NUMBER, NULL, OP_REDUCE_SUM, &sum);
     OP_CHAIN_CALL(&s->chain, "CopyExtreme", op_value_tensor(&sum), op_value_tensor(out));
-}
-
-static bool on_tiles(const struct op_plan *plan, enum op_type type, bool integers)
-{
-    return type == OP_TYPE_F32 || type == OP_TYPE_F16 ||
-           (type == OP_TYPE_BF16 && op_plan_chip(plan) == OP_ON_910B) ||
-           (integers && (op_type_bytes(type) == 1 || type == OP_TYPE_I32));
 }
 
 static bool has_steps(const struct op_plan *plan, const struct op_reduction *r)

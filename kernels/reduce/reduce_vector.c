@@ -6,8 +6,6 @@
  */
 #include "reduce_vector.h"
 
-#include "../chip/chip.h"
-
 #include "reduce_vector_args.h"
 
 #include <math.h>
@@ -30,6 +28,9 @@ struct work {
     struct op_tensor tensor;
     bool reduced[OP_RANK_MAX];
     uint8_t mode;
+    enum op_reduce_step step; /**< of the first stage */
+    uint64_t beside;
+    const struct op_tensor *out; /**< takes the last stage's results as they are; or NULL */
 };
 
 static bool can_load(const struct op_plan *plan, enum op_type type)
@@ -62,6 +63,12 @@ static uint64_t parts(uint64_t count, uint64_t size)
     return (count + size - 1) / size;
 }
 
+// Results that blocks share the lines of: the coupled core's scalar unit stores ends of results.
+static uint64_t least_outputs(const struct op_plan *plan)
+{
+    return op_plan_has_tail(plan, sizeof(float)) ? LINE : 1;
+}
+
 static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_args *args,
                                  uint32_t cores)
 {
@@ -73,21 +80,7 @@ static leo_status launch_columns(struct op_plan *plan, struct op_reduce_vector_a
         op_share_make(units * parts(args->inner, args->chunk), 1, 1, cores);
     args->per_block = share.per_block;
     return op_plan_launch(plan, "reduce_vector", "reduce_columns", share.blocks, args,
-                          sizeof(*args), 2);
-}
-
-// Cores that share `bytes`: one after the other begins, so little work is done sooner by few.
-static uint32_t cores_for(struct op_plan *plan, uint64_t bytes)
-{
-    const struct op_chip *chip = op_plan_numbers(plan);
-    const uint64_t cycles = 2 * bytes / chip->l2_read_rate, // as many cores share the L2
-        spread = op_plan_block_spread(plan);
-    const uint32_t most = op_plan_vector_cores(plan);
-    uint32_t cores = 1;
-    while (cores < most && (uint64_t)cores * cores * spread < cycles) {
-        cores++;
-    }
-    return cores;
+                          sizeof(*args), 3);
 }
 
 leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *rows,
@@ -103,8 +96,29 @@ leo_status op_reduce_plan_rows(struct op_plan *plan, const struct op_tensor *row
     args.length = args.piece = (uint64_t)rows->dim[0];
     args.inner = args.in_pitch = args.out_pitch = (uint64_t)rows->dim[1];
     args.scale = 1;
-    return launch_columns(plan, &args,
-                          cores_for(plan, (args.length + 1) * args.inner * sizeof(float)));
+    return launch_columns(
+        plan, &args, op_plan_cores_for(plan, (args.length + 1) * args.inner * sizeof(float), 0));
+}
+
+// Whether this stage writes the output: it is the last, and one block or a core that stores any
+// number of bytes has no line of its own to keep.
+static bool is_direct(const struct work *work, const struct op_reduce_vector_args *args)
+{
+    return work->out && args->pieces == 1 &&
+           (args->outer * args->inner == 1 || !op_plan_has_tail(work->plan, sizeof(float)));
+}
+
+// What one core would take for a stage along rows beside their bytes.
+static uint64_t row_cycles(const struct op_reduce_vector_args *args)
+{
+    enum { HEAD = 30 /* [A] cycles of an instruction beside its repeats */ };
+    static const uint8_t instructions[] = {
+        [OP_REDUCE_SQUARE] = 1, [OP_REDUCE_SIZE] = 1, [OP_REDUCE_IS_SET] = 2,
+        [OP_REDUCE_NUMBER] = 2, [OP_REDUCE_AWAY] = 1, [OP_REDUCE_AWAY_SQUARE] = 2,
+        [OP_REDUCE_PLACE] = 2,
+    };
+    return args->outer * args->pieces * (1u + instructions[args->step]) *
+           (parts(args->piece, LEAST_CHUNK) + HEAD);
 }
 
 // [outer, length, inner] -> f32 [outer, pieces, inner]; *made is where they are.
@@ -112,21 +126,30 @@ static leo_status plan_stage(struct work *work, struct op_reduce_vector_args *ar
                              struct op_tensor *made)
 {
     const uint32_t cores = op_plan_vector_cores(work->plan);
-    const bool rows = args->inner == 1;
+    const bool rows = args->inner == 1, direct = is_direct(work, args);
     args->mode = work->mode;
-    args->out_pitch = rows ? 1 : parts(args->inner, LINE) * LINE;
+    args->out_pitch = rows || direct ? args->inner : parts(args->inner, LINE) * LINE;
     const int64_t dim[] = {(int64_t)args->outer, (int64_t)args->pieces, (int64_t)args->out_pitch};
-    leo_status status = op_plan_temp(work->plan, OP_TYPE_F32, 3, dim, made);
+    leo_status status = LEO_OK;
+    if (direct) {
+        *made = op_tensor_dense(work->out->addr, OP_TYPE_F32, 3, dim);
+    } else {
+        status = op_plan_temp(work->plan, OP_TYPE_F32, 3, dim, made);
+    }
     if (status != LEO_OK) {
         return status;
     }
     made->dim[2] = (int64_t)args->inner;
     args->out = made->addr;
     if (rows) {
-        const struct op_share share = op_share_make(args->outer * args->pieces, LINE, LINE, cores);
+        const uint64_t least = least_outputs(work->plan);
+        const struct op_share share = op_share_make(
+            args->outer * args->pieces, least, least,
+            op_plan_cores_for(work->plan, args->outer * args->length * op_type_bytes(args->in_type),
+                              row_cycles(args)));
         args->per_block = share.per_block;
         return op_plan_launch(work->plan, "reduce_vector", "reduce_rows", share.blocks, args,
-                              sizeof(*args), 2);
+                              sizeof(*args), 3);
     }
     return launch_columns(work->plan, args, cores);
 }
@@ -162,6 +185,10 @@ static leo_status reduce_dim(struct work *work, unsigned at, float scale)
         args.piece = piece_of(&args);
         args.pieces = parts(args.length, args.piece);
         args.scale = args.pieces == 1 ? scale : 1;
+        args.step = (uint8_t)work->step;
+        args.beside = work->beside;
+        work->step = OP_REDUCE_AS_IT_IS;
+        work->beside = 0;
         if (status == LEO_OK) {
             status = plan_stage(work, &args, &made);
         }
@@ -239,24 +266,14 @@ static bool has_mode(enum op_reduce_mode mode, double order, uint8_t *out)
     }
 }
 
-// The tensor to reduce, dense; squared for a norm.
-static leo_status take_input(struct op_plan *plan, const struct op_tensor *self,
-                             enum op_reduce_mode mode, struct op_tensor *input)
-{
-    if (mode != OP_REDUCE_NORM) {
-        return op_plan_dense(plan, self, self->type, input);
-    }
-    leo_status status = op_plan_temp(plan, OP_TYPE_F32, self->rank, self->dim, input);
-    const struct op_value args[] = {op_value_tensor(self), op_value_tensor(self),
-                                    op_value_tensor(input)};
-    return status == LEO_OK ? op_plan_call(plan, "Mul", args, 3) : status;
-}
-
 // The result has the elements of `out` in order, maybe with gaps behind rows.
 static leo_status deliver(struct work *work, enum op_reduce_mode mode, const struct op_tensor *out)
 {
     struct op_tensor to =
         op_tensor_dense(out->addr, out->type, work->tensor.rank, work->tensor.dim);
+    if (work->out && work->tensor.addr == work->out->addr) {
+        return LEO_OK; // the last stage wrote it
+    }
     if (mode == OP_REDUCE_SUM || mode == OP_REDUCE_MEAN || mode == OP_REDUCE_PROD) {
         return op_plan_copy(work->plan, &to, &work->tensor);
     }
@@ -264,14 +281,54 @@ static leo_status deliver(struct work *work, enum op_reduce_mode mode, const str
     return op_plan_call(work->plan, mode == OP_REDUCE_NORM ? "Sqrt" : "CopyExtreme", args, 2);
 }
 
-leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *self,
-                                 const bool *reduced, enum op_reduce_mode mode, double order,
-                                 const struct op_tensor *out, bool *done)
+bool op_reduce_has_rows(const struct op_tensor *self, const bool *reduced)
 {
-    struct work work = {.plan = plan};
-    struct op_tensor input;
-    const int64_t count = op_tensor_count(self);
+    bool rows = true, inside = false;
+    for (unsigned i = 0; i < self->rank; i++) {
+        inside = inside || (reduced[i] && self->dim[i] > 1);
+        rows = rows && (!inside || reduced[i] || self->dim[i] == 1);
+    }
+    return rows && inside;
+}
+
+// Sums, products and extremes, one dimension after the other.
+static leo_status reduce_all(struct work *work, const struct op_reduce_input *input, float scale,
+                             enum op_reduce_mode mode, const struct op_tensor *out, bool *done)
+{
+    struct op_tensor dense;
     unsigned left;
+    leo_status status = op_plan_dense(work->plan, input->self, input->self->type, &dense);
+    if (status != LEO_OK) {
+        return status;
+    }
+    merge(work, &dense, input->reduced);
+    int at = last_reduced(work, &left);
+    if (at < 0) { // every reduced dimension is 1
+        *done = false;
+        return LEO_OK;
+    }
+    const bool plain = mode != OP_REDUCE_NORM && out->type == OP_TYPE_F32;
+    while (at >= 0 && status == LEO_OK) {
+        work->out = plain && left == 1 ? out : NULL;
+        status = reduce_dim(work, (unsigned)at, left == 1 ? scale : 1);
+        at = last_reduced(work, &left);
+        if (status == LEO_OK && at >= 0) {
+            status = tidy(work);
+            at = last_reduced(work, &left);
+        }
+    }
+    return status == LEO_OK ? deliver(work, mode, out) : status;
+}
+
+static leo_status plan_input(struct op_plan *plan, const struct op_reduce_input *input,
+                             enum op_reduce_mode mode, double order, const struct op_tensor *out,
+                             bool *done)
+{
+    struct work work = {.plan = plan,
+                        .step = mode == OP_REDUCE_NORM ? OP_REDUCE_SQUARE : input->step,
+                        .beside = input->beside ? input->beside->addr : 0};
+    const struct op_tensor *self = input->self;
+    const int64_t count = op_tensor_count(self);
     *done = has_mode(mode, order, &work.mode) && can_load(plan, self->type) &&
             can_load(plan, out->type) && count >= LEAST &&
             (op_tensor_is_dense(self) || count >= LEAST_DENSE);
@@ -280,57 +337,40 @@ leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *s
     }
     double outputs = 1;
     for (unsigned i = 0; i < self->rank; i++) {
-        outputs *= reduced[i] ? 1 : (double)self->dim[i];
+        outputs *= input->reduced[i] ? 1 : (double)self->dim[i];
     }
-    const float scale = mode == OP_REDUCE_MEAN ? (float)(outputs / (double)count) : 1;
-    leo_status status = take_input(plan, self, mode, &input);
-    if (status != LEO_OK) {
-        return status;
-    }
-    merge(&work, &input, reduced);
-    int at = last_reduced(&work, &left);
-    if (at < 0) { // every reduced dimension is 1
-        *done = false;
-        return LEO_OK;
-    }
-    while (at >= 0 && status == LEO_OK) {
-        status = reduce_dim(&work, (unsigned)at, left == 1 ? scale : 1);
-        at = last_reduced(&work, &left);
-        if (status == LEO_OK && at >= 0) {
-            status = tidy(&work);
-            at = last_reduced(&work, &left);
-        }
-    }
-    return status == LEO_OK ? deliver(&work, mode, out) : status;
+    return reduce_all(&work, input, mode == OP_REDUCE_MEAN ? (float)(outputs / (double)count) : 1,
+                      mode, out, done);
 }
 
-enum { PLACES_MAX = 1 << 24 }; // f32 holds every one, and one more
-
-leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *self,
-                                const bool *reduced, enum op_reduce_mode mode,
-                                const struct op_tensor *value, const struct op_tensor *place,
-                                bool *done)
+leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *self,
+                                 const bool *reduced, enum op_reduce_mode mode, double order,
+                                 const struct op_tensor *out, bool *done)
 {
-    int64_t kept_dim[OP_RANK_MAX], place_dim[OP_RANK_MAX], length = 1;
-    struct op_tensor wide = *self, places, chosen;
-    for (unsigned i = 0; i < self->rank; i++) {
-        kept_dim[i] = reduced[i] ? 1 : self->dim[i];
-        place_dim[i] = reduced[i] ? self->dim[i] : 1;
-        length *= place_dim[i];
-    }
-    *done = can_load(plan, self->type) && length > 1 && length < PLACES_MAX &&
-            op_tensor_count(self) >= LEAST_DENSE;
-    if (!*done) {
-        return LEO_OK;
-    }
-    leo_status status = op_reduce_plan_vector(plan, self, reduced, mode, 0, value, done);
-    if (status == LEO_OK) {
-        status = op_plan_temp(plan, OP_TYPE_F32, self->rank, place_dim, &places);
-    }
+    const struct op_reduce_input input = {.self = self, .reduced = reduced};
+    return plan_input(plan, &input, mode, order, out, done);
+}
+
+leo_status op_reduce_plan_stepped(struct op_plan *plan, const struct op_reduce_input *input,
+                                  enum op_reduce_mode mode, const struct op_tensor *out, bool *done)
+{
+    return plan_input(plan, input, mode, 0, out, done);
+}
+
+// Places chosen by an operator of their own, where rows are not those of the reduction.
+static leo_status plan_chosen(struct op_plan *plan, const struct op_reduce_input *input,
+                              const int64_t *kept_dim, const int64_t *place_dim, int64_t length,
+                              const struct op_tensor *place, bool *done)
+{
+    const struct op_tensor *self = input->self,
+                           wide = op_tensor_dense(input->beside->addr, OP_TYPE_F32, self->rank,
+                                                  kept_dim);
+    struct op_tensor places, chosen;
+    leo_status status = op_plan_temp(plan, OP_TYPE_F32, self->rank, place_dim, &places);
     if (status == LEO_OK) {
         status = op_plan_temp(plan, OP_TYPE_F32, self->rank, self->dim, &chosen);
     }
-    if (status != LEO_OK || !*done) {
+    if (status != LEO_OK) {
         return status;
     }
     const struct op_tensor flat = op_tensor_dense(places.addr, OP_TYPE_F32, 1, &length);
@@ -339,13 +379,38 @@ leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *se
     const struct op_value range[] = {op_value_scalar(&zero), op_value_scalar(&end),
                                      op_value_scalar(&one), op_value_tensor(&flat)};
     status = op_plan_call(plan, "Arange", range, 4);
-    wide = op_tensor_dense(value->addr, OP_TYPE_F32, self->rank, kept_dim);
     const struct op_value choose[] = {op_value_tensor(self), op_value_tensor(&wide),
                                       op_value_tensor(&places), op_value_tensor(&chosen)};
     if (status == LEO_OK) {
         status = op_plan_call(plan, "ExtremePlace", choose, 4);
     }
     return status == LEO_OK
-               ? op_reduce_plan_vector(plan, &chosen, reduced, OP_REDUCE_MIN, 0, place, done)
+               ? op_reduce_plan_vector(plan, &chosen, input->reduced, OP_REDUCE_MIN, 0, place, done)
                : status;
+}
+
+leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *self,
+                                const bool *reduced, enum op_reduce_mode mode,
+                                const struct op_tensor *value, const struct op_tensor *place,
+                                bool *done)
+{
+    int64_t kept_dim[OP_RANK_MAX], place_dim[OP_RANK_MAX], length = 1;
+    for (unsigned i = 0; i < self->rank; i++) {
+        kept_dim[i] = reduced[i] ? 1 : self->dim[i];
+        place_dim[i] = reduced[i] ? self->dim[i] : 1;
+        length *= place_dim[i];
+    }
+    *done = can_load(plan, self->type) && length > 1 && length < OP_REDUCE_FAR &&
+            op_tensor_count(self) >= LEAST_DENSE;
+    if (!*done) {
+        return LEO_OK;
+    }
+    const struct op_reduce_input input = {self, reduced, OP_REDUCE_PLACE, value};
+    leo_status status = op_reduce_plan_vector(plan, self, reduced, mode, 0, value, done);
+    if (status != LEO_OK || !*done) {
+        return status;
+    }
+    return op_reduce_has_rows(self, reduced)
+               ? op_reduce_plan_stepped(plan, &input, OP_REDUCE_MIN, place, done)
+               : plan_chosen(plan, &input, kept_dim, place_dim, length, place, done);
 }

@@ -4,7 +4,22 @@
 
 #include "../frame/family.h"
 #include "reduce_args.h"
+#include "reduce_vector_args.h"
 
+/** What is reduced: `self` over the dimensions marked in `reduced`, its elements changed first. */
+struct op_reduce_input {
+    const struct op_tensor *self;
+    const bool *reduced;
+    enum op_reduce_step step;
+    const struct op_tensor *beside; /**< of steps of rows: f32, an element for each result */
+};
+/** Whether steps of rows can be: no dimension behind a reduced one is kept. */
+bool op_reduce_has_rows(const struct op_tensor *self, const bool *reduced);
+/** As op_reduce_plan_vector. */
+LEO_MUST_CHECK leo_status op_reduce_plan_stepped(struct op_plan *plan,
+                                                 const struct op_reduce_input *input,
+                                                 enum op_reduce_mode mode,
+                                                 const struct op_tensor *out, bool *done);
 /**
  * Appends the reduction of `self` over the dimensions marked in `reduced`, with the result in `out`
  * (dense, the dimensions left in their order), if the vector unit has it: sums, means, largest and
@@ -31,6 +46,16 @@ struct op_reduction {
     int64_t correction;
     const struct op_tensor *out, *second;
 };
+/** Appends a variance or deviation of rows that UB holds. */
+LEO_MUST_CHECK leo_status op_reduce_plan_variance(struct op_plan *plan,
+                                                  const struct op_reduction *reduction,
+                                                  bool *taken);
+/** Appends the largest or smallest elements (value may be NULL) and places of rows that UB holds.
+ */
+LEO_MUST_CHECK leo_status op_reduce_plan_extreme(struct op_plan *plan, const struct op_tensor *self,
+                                                 const bool *reduced, enum op_reduce_mode mode,
+                                                 const struct op_tensor *value,
+                                                 const struct op_tensor *index, bool *taken);
 /** Appends it if it is worth several steps on the vector unit. */
 LEO_MUST_CHECK leo_status op_reduce_plan_steps(const struct op_call *call,
                                                const struct op_reduction *reduction, bool *done);
