@@ -155,7 +155,12 @@ static leo_status place_table(const struct norm *norm, uint64_t *table)
                               table);
 }
 
-enum { ROWS_A_BLOCK = 16 }; // f32 of a line
+enum {
+    ROWS_A_BLOCK = 16, // f32 of a line
+    LANES = 64,
+    STEPS = 10,       // [A] instructions on each element
+    ROW_CYCLES = 100, // [A] of a row beside them
+};
 
 // Whether rows can stay in UB from their sums to their result: of one type all over, with a weight
 // for each element, if any.
@@ -208,9 +213,9 @@ static leo_status plan_tiles(const struct norm *norm)
     struct op_layer_norm_args args;
     struct op_tensor made = *out;
     memset(&args, 0, sizeof(args));
-    // Ends of rows are no whole blocks: blocks of rows must begin at lines, as in memory of our
-    // own.
-    if (!op_tensor_is_dense(out) || norm->rows.length * unit % 32 != 0) {
+    // Where ends of rows are no whole blocks, blocks of rows must begin at lines, as in memory of
+    // our own.
+    if (!op_tensor_is_dense(out) || op_plan_has_tail(norm->plan, norm->rows.length * unit)) {
         leo_status status = op_plan_temp(norm->plan, out->type, out->rank, out->dim, &made);
         if (status != LEO_OK) {
             return status;
@@ -220,10 +225,14 @@ static leo_status plan_tiles(const struct norm *norm)
     if (status != LEO_OK) {
         return status;
     }
-    const uint64_t granule = args.mean || args.inverse ? ROWS_A_BLOCK : 1,
-                   lines = op_row_granule(args.length, unit);
-    const struct op_share share = op_share_make(args.rows, granule > lines ? granule : lines, 1,
-                                                op_plan_vector_cores(norm->plan));
+    const bool tails = op_plan_has_tail(norm->plan, sizeof(float)); // of lists of statistics
+    const uint64_t granule = tails && (args.mean || args.inverse) ? ROWS_A_BLOCK : 1,
+                   lines = op_plan_row_granule(norm->plan, args.length, unit),
+                   elements = args.rows * args.length,
+                   cycles = args.rows * ROW_CYCLES + elements * STEPS / LANES;
+    const struct op_share share =
+        op_share_make(args.rows, granule > lines ? granule : lines, 1,
+                      op_plan_cores_for(norm->plan, 2 * elements * unit, cycles));
     args.per_block = share.per_block;
     status = op_plan_launch(norm->plan, "layer_norm", "layer_norm", share.blocks, &args,
                             sizeof(args), 6);
@@ -484,7 +493,7 @@ static leo_status plan_gradient_tiles(const struct norm *norm, bool to_input, bo
     if (status == LEO_OK && to_input) {
         // As for the forward pass: blocks of rows begin at lines.
         made = *tensor_of(norm, names->out);
-        if (!op_tensor_is_dense(&made) || norm->rows.length * unit % 32 != 0) {
+        if (!op_tensor_is_dense(&made) || op_plan_has_tail(norm->plan, norm->rows.length * unit)) {
             status = op_plan_temp(norm->plan, made.type, made.rank, made.dim, &made);
         }
         args.out = made.addr;

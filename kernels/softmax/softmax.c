@@ -35,6 +35,12 @@ static enum op_type type_of(const struct op_call *call, const struct op_tensor *
     return half && a->type == out->type && b->type == out->type ? out->type : OP_TYPE_F32;
 }
 
+enum {
+    LANES = 64,
+    STEPS = 8,       /* [A] instructions on each element */
+    ROW_CYCLES = 100 /* [A] of a row beside them */
+};
+
 // On the vector unit, over dense rows: what is not one is copied.
 static leo_status plan_vector(const struct op_call *call, const struct op_tensor *a,
                               const struct op_tensor *b, const struct op_tensor *out, unsigned dim)
@@ -54,7 +60,8 @@ static leo_status plan_vector(const struct op_call *call, const struct op_tensor
     // Ends of rows that are no whole blocks are written by the scalar unit: blocks of rows must
     // begin at lines, which they do in memory of our own.
     const uint64_t length = last.rank ? (uint64_t)last.dim[last.rank - 1] : 1;
-    const bool direct = last.type == type && op_tensor_is_dense(&last) && length * unit % 32 == 0;
+    const bool direct =
+        last.type == type && op_tensor_is_dense(&last) && !op_plan_has_tail(plan, length * unit);
     if (status == LEO_OK && !direct) {
         status = op_plan_temp(plan, type, last.rank, last.dim, &made);
     }
@@ -67,11 +74,14 @@ static leo_status plan_vector(const struct op_call *call, const struct op_tensor
     args.a = dense_a.addr;
     args.b = dense_b.addr;
     args.length = length;
-    args.rows = (uint64_t)op_tensor_count(&last) / length;
+    const uint64_t elements = (uint64_t)op_tensor_count(&last);
+    args.rows = elements / length;
     args.mode = mode_of(call);
     args.type = (uint8_t)type;
     const struct op_share share =
-        op_share_make(args.rows, op_row_granule(length, unit), 1, op_plan_vector_cores(plan));
+        op_share_make(args.rows, op_plan_row_granule(plan, length, unit), 1,
+                      op_plan_cores_for(plan, (2 + backward) * elements * unit,
+                                        args.rows * ROW_CYCLES + elements * STEPS / LANES));
     args.per_block = share.per_block;
     status = op_plan_launch(plan, "softmax_vector", "softmax_vector", share.blocks, &args,
                             sizeof(args), 3);
