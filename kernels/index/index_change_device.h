@@ -12,10 +12,32 @@ OP_INLINE bool op_index_is_float(uint32_t type)
     return type <= OP_TYPE_F64;
 }
 
+/* An element of `unit` bytes as it is. */
+OP_INLINE void op_index_move_bits(uint64_t to, uint64_t from, uint32_t unit)
+{
+    if (unit == 4) {
+        *(__gm__ volatile uint32_t *)to = *(const __gm__ volatile uint32_t *)from;
+    } else if (unit == 2) {
+        *(__gm__ volatile uint16_t *)to = *(const __gm__ volatile uint16_t *)from;
+    } else if (unit == 8) {
+        *(__gm__ volatile uint64_t *)to = *(const __gm__ volatile uint64_t *)from;
+    } else {
+        *(__gm__ volatile uint8_t *)to = *(const __gm__ volatile uint8_t *)from;
+    }
+}
+
+/* Whether elements are moved as they are: truth values become 0 or 1. */
+OP_INLINE bool op_index_moves_bits(uint32_t to_type, uint32_t from_type)
+{
+    return to_type == from_type && to_type != OP_TYPE_BOOL && op_bytes_of(to_type) <= 8;
+}
+
 /* 64-bit integers do not fit a double. */
 OP_INLINE void op_index_move(uint64_t to, uint32_t to_type, uint64_t from, uint32_t from_type)
 {
-    if (op_index_is_float(from_type)) {
+    if (op_index_moves_bits(to_type, from_type)) {
+        op_index_move_bits(to, from, op_bytes_of(to_type));
+    } else if (op_index_is_float(from_type)) {
         op_put_d(to, to_type, op_get_d(from, from_type));
     } else {
         op_put_i(to, to_type, op_get_i(from, from_type));

@@ -70,6 +70,66 @@ static bool find(const struct op_index_args *a, const struct cursor *c, uint64_t
     return true;
 }
 
+/* `length` elements of a row by one index tensor, moved as they are. `unit` and `index_bytes` are
+ * constants where this is called. */
+OP_INLINE void get_row_as(const struct op_index_args *a, const struct cursor *c, uint64_t length,
+                          uint32_t unit, uint32_t index_bytes)
+{
+    const uint32_t last = a->rank ? a->rank - 1u : 0;
+    const int64_t limit = a->limit[0], jump = a->jump[0], skip = a->skip;
+    const uint64_t table_step = (uint64_t)a->table_stride[last],
+                   index_step = (uint64_t)a->index_stride[0][last];
+    uint64_t table = c->table, value = c->value, index = c->index[0];
+    for (const uint64_t end = value + length * unit; value != end; value += unit) {
+        const int64_t given = index_bytes == 8 ? *(const __gm__ volatile int64_t *)index
+                                               : *(const __gm__ volatile int32_t *)index;
+        if (__builtin_expect(given != skip, 1)) {
+            int64_t at = given;
+            if (__builtin_expect((uint64_t)at >= (uint64_t)limit, 0)) {
+                at += limit;
+                leo_assert((uint64_t)at < (uint64_t)limit, "index %lld of a dimension of %lld",
+                           (long long)given, (long long)limit);
+            }
+            op_index_move_bits(value, table + (uint64_t)(at * jump), unit);
+        }
+        table += table_step;
+        index += index_step;
+    }
+}
+
+OP_INLINE void get_row_unit(const struct op_index_args *a, const struct cursor *c, uint64_t length,
+                            uint32_t unit)
+{
+    if (a->index_type[0] == OP_TYPE_I64) {
+        get_row_as(a, c, length, unit, 8);
+    } else {
+        get_row_as(a, c, length, unit, 4);
+    }
+}
+
+/* False: the general walk has to do it. */
+OP_INLINE bool get_row(const struct op_index_args *a, const struct cursor *c, uint64_t length)
+{
+    if (a->indices != 1 || !op_index_moves_bits(a->value_type, a->table_type) ||
+        (a->index_type[0] != OP_TYPE_I64 && a->index_type[0] != OP_TYPE_I32)) {
+        return false;
+    }
+    switch (op_bytes_of(a->value_type)) {
+    case 8:
+        get_row_unit(a, c, length, 8);
+        return true;
+    case 4:
+        get_row_unit(a, c, length, 4);
+        return true;
+    case 2:
+        get_row_unit(a, c, length, 2);
+        return true;
+    default:
+        get_row_unit(a, c, length, 1);
+        return true;
+    }
+}
+
 __global__ __vector__ void index_get(struct op_index_args args)
 {
     struct op_index_args a = args;
@@ -78,7 +138,8 @@ __global__ __vector__ void index_get(struct op_index_args args)
     for (uint64_t at = span.begin; at < span.end;) {
         struct cursor c = begin_row(&a, at);
         const uint64_t length = rest_of_row(&a, at, span.end);
-        for (uint64_t i = 0; i < length; i++, step(&a, &c)) {
+        const bool done = get_row(&a, &c, length);
+        for (uint64_t i = done ? length : 0; i < length; i++, step(&a, &c)) {
             uint64_t addr;
             if (find(&a, &c, &addr)) {
                 op_index_move(c.value, a.value_type, addr, a.table_type);
