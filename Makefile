@@ -79,7 +79,7 @@ accuracy-networks: toolkit
 
 roofline: configure
 	@cmake --build build --parallel $(JOBS) --target op_sweep
-	python3 -B tests/bench/roofline.py build --page docs/roofline.md
+	python3 -B tests/bench/roofline.py build --raw build/roofline.csv --page docs/roofline.md
 
 ulp: configure
 	@cmake --build build --parallel $(JOBS) --target ulp

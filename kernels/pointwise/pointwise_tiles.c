@@ -7,7 +7,9 @@
 #include "../tile/tile_list.h"
 
 #include "../chip/chip.h"
+#include "../frame/explain.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -343,6 +345,8 @@ static leo_status launch(struct op_list *list, const struct op_pointwise_space *
         return LEO_OK;
     }
     *done = true;
+    op_explain_line(work->call->plan, "%u instructions on each of %" PRId64 " elements",
+                    list->insns, op_tensor_count(&work->out));
     return op_plan_launch(
         work->call->plan, list->fallbacks ? "tile_fallback" : "tile", "tile_run", blocks, args,
         offsetof(struct op_tile_args, insn) + list->insns * sizeof(*args->insn), 1 + OP_TILE_INS);

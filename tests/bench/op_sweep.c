@@ -2,12 +2,15 @@
 /*
  * op_sweep FILE: what calls of operators cost on the chip of LEO_SOC. A line of FILE: bytes that
  * the largest tensor takes, name, and arguments as in op_calls.txt, or @AxB: tensors of that shape
- * for all parameters. Lines "number of the line,bytes of all tensors,simulated us,host us" on
- * stdout; none for a call that the operator does not take. The second of two runs counts.
+ * for all parameters. Lines "number of the line,bytes of tensors,bytes of written ones,bytes moved,
+ * simulated us,host us" on stdout; none for a call that the operator does not take. A tensor that
+ * is read and written is moved twice. The second of two runs counts. "call NUMBER" on stderr is
+ * before what LEO_OP_EXPLAIN says of it.
  */
 #include "op_calls.h"
 
 #include <aclnn/acl_meta.h>
+#include <aclnn/objects.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +27,7 @@ static const struct op_test_row *find_row(const char *name)
     return NULL;
 }
 
-static uint64_t bytes_of(const aclTensor *tensor)
+static uint64_t tensor_bytes(const aclTensor *tensor)
 {
     int64_t *dims = NULL;
     uint64_t rank = 0, bytes = 0;
@@ -37,6 +40,32 @@ static uint64_t bytes_of(const aclTensor *tensor)
     }
     free(dims);
     return bytes;
+}
+
+static uint64_t list_bytes(const aclTensorList *list)
+{
+    uint64_t count = 0, bytes = 0;
+    if (list && !aclGetTensorListSize(list, &count)) {
+        for (uint64_t i = 0; i < count; i++) {
+            bytes += tensor_bytes(list->items[i]);
+        }
+    }
+    return bytes;
+}
+
+struct traffic {
+    uint64_t all, written, moved;
+};
+
+static void add_traffic(struct traffic *traffic, const struct op_test_param *param,
+                        const union op_test_arg *arg)
+{
+    const uint64_t bytes = strcmp(param->code, "T") == 0    ? tensor_bytes(arg->tensor)
+                           : strcmp(param->code, "TL") == 0 ? list_bytes(arg->tensors)
+                                                            : 0;
+    traffic->all += bytes;
+    traffic->written += param->role == 'I' ? 0 : bytes;
+    traffic->moved += param->role == 'R' ? 2 * bytes : bytes;
 }
 
 /* "@64x32": all tensors of that shape. */
@@ -58,7 +87,8 @@ static bool measure(unsigned number, const struct op_test_row *row, const char *
     struct rig_wish wish = {.param = RIG_PARAMS, .slot = slot};
     const size_t room = slot * row->param_count;
     double simulated = 0, host = 0;
-    uint64_t bytes = 0;
+    struct traffic traffic = {0, 0, 0};
+    fprintf(stderr, "call %u\n", number);
     if (aclrtMalloc((void **)&wish.memory, room, 0) || aclrtMemset(wish.memory, room, 0, room)) {
         return false;
     }
@@ -69,14 +99,16 @@ static bool measure(unsigned number, const struct op_test_row *row, const char *
         good = op_call_make(row, call, wish.memory, args, &wish);
     }
     for (unsigned i = 0; good && i < row->param_count; i++) {
-        bytes += strcmp(row->params[i].code, "T") == 0 ? bytes_of(args[i].tensor) : 0;
+        add_traffic(&traffic, &row->params[i], &args[i]);
     }
     for (int i = 0; good && i < RUNS; i++) {
         good = op_call_run(row, args, &simulated, &host);
         healthy = good || !aclrtSynchronizeStream(rig_stream());
     }
     if (good) {
-        printf("%u,%llu,%.3f,%.0f\n", number, (unsigned long long)bytes, simulated, host);
+        printf("%u,%llu,%llu,%llu,%.3f,%.0f\n", number, (unsigned long long)traffic.all,
+               (unsigned long long)traffic.written, (unsigned long long)traffic.moved, simulated,
+               host);
         fflush(stdout);
     }
     for (unsigned i = 0; i < row->param_count; i++) {

@@ -41,7 +41,9 @@ static void a_plan_says_which_way_it_goes(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(few, "\n  kernel pw_Neg_f of "));
     const char *many = said_of("Neg", 5000, true);
     CU_ASSERT_PTR_NOT_NULL(strstr(many, "  not by moves: needs a copy without conversion"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(many, "\n  by tiles of the vector unit\n  kernel "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        many,
+        "\n  by tiles of the vector unit\n  1 instructions on each of 5000 elements\n  kernel "));
     CU_ASSERT_PTR_NULL(strstr(many, "scalar unit"));
     // A plan is made once.
     CU_ASSERT_EQUAL(*said_of("Neg", 5000, true), 0);
