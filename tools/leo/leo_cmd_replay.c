@@ -132,14 +132,37 @@ static void add_task(void *user, const struct leo_sim_replayed *task)
                         "busy", busy_of(task->record)));
 }
 
-static void print_json(const struct leo_sim_replay_result *result, const char *soc,
-                       const struct replay_mark *mark, json_t *tasks)
+/* An operation with other cards as it was recorded. */
+static void add_link(void *user, const struct leo_link_note *note)
 {
-    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:O}", "soc", soc, "mark",
-                             replay_mark_text(mark), "estimated_by", mark->keys, "recorded_soc",
-                             result->soc, "us", (double)result->ps / 1e6, "recorded_us",
-                             (double)result->recorded_ps / 1e6, "tasks", (json_int_t)result->tasks,
-                             "instructions", (json_int_t)result->instructions, "task", tasks);
+    static const char *const kinds[LEO_LINK_KINDS] = {
+        [LEO_LINK_ALL_REDUCE] = "all_reduce",         [LEO_LINK_REDUCE] = "reduce",
+        [LEO_LINK_BROADCAST] = "broadcast",           [LEO_LINK_ALL_GATHER] = "all_gather",
+        [LEO_LINK_REDUCE_SCATTER] = "reduce_scatter", [LEO_LINK_SCATTER] = "scatter",
+        [LEO_LINK_ALL_TO_ALL] = "all_to_all",         [LEO_LINK_BARRIER] = "barrier",
+        [LEO_LINK_POINT_TO_POINT] = "point_to_point",
+    };
+    const bool sends = note->peers > 0 && note->peer[0].is_send;
+    json_array_append_new(
+        user, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:f}", "name",
+                        note->name, "group", note->group, "kind", kinds[note->kind], "rank",
+                        (json_int_t)note->rank, "ranks", (json_int_t)note->ranks, "bytes",
+                        (json_int_t)note->bytes, "sends", sends, "source",
+                        (json_int_t)(sends ? note->rank : note->peer[0].rank), "target",
+                        (json_int_t)(sends ? note->peer[0].rank : note->rank), "begin_us",
+                        (double)note->begin_ns / 1e3, "ready_us", (double)note->ready_ns / 1e3,
+                        "end_us", (double)note->end_ns / 1e3));
+}
+
+static void print_json(const struct leo_sim_replay_result *result, const char *soc,
+                       const struct replay_mark *mark, json_t *tasks, json_t *links)
+{
+    json_t *root =
+        json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:O, s:O}", "soc", soc, "mark",
+                  replay_mark_text(mark), "estimated_by", mark->keys, "recorded_soc", result->soc,
+                  "us", (double)result->ps / 1e6, "recorded_us", (double)result->recorded_ps / 1e6,
+                  "tasks", (json_int_t)result->tasks, "instructions",
+                  (json_int_t)result->instructions, "task", tasks, "link", links);
     json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     putchar('\n');
     json_decref(root);
@@ -166,19 +189,21 @@ static int replay(struct options *options, const struct replay_tape *tape)
     char *other = options->soc ? replay_soc_text("replay", soc) : NULL;
     const char *base = options->soc ? other : tape->soc_text;
     char *text = base ? sweep_table_apply(&options->set, 0, base) : NULL;
-    json_t *tasks = json_array();
+    json_t *tasks = json_array(), *links = json_array();
     if (!options->json && options->tasks) {
         printf("%14s %12s %12s %6s\n", "start us", "us", "recorded", "blocks");
     }
-    bool good = text && tasks && replay_mark_compare(tape->soc_text, text, &mark) &&
+    bool good = text && tasks && replay_tape_links(tape, add_link, links) &&
+                replay_mark_compare(tape->soc_text, text, &mark) &&
                 replay_tape_run("replay", tape, text, soc, options->json ? add_task : print_task,
                                 options->json ? (void *)tasks : (void *)options, &result);
     if (good && options->json) {
-        print_json(&result, soc, &mark, tasks);
+        print_json(&result, soc, &mark, tasks, links);
     } else if (good) {
         print_sum(&result, soc, &mark);
     }
     json_decref(tasks);
+    json_decref(links);
     free(text);
     leo_free(other);
     return good ? 0 : 1;

@@ -52,6 +52,11 @@ int leo_cmd_doctor(int argc, char **argv)
     return run_script("doctor", argc, (const char *const *)argv);
 }
 
+int leo_cmd_chakra(int argc, char **argv)
+{
+    return run_script("chakra", argc, (const char *const *)argv);
+}
+
 int leo_cmd_study_dask(const char *const *words, int count)
 {
     return run_script("study_dask", count, words);

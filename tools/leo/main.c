@@ -18,6 +18,7 @@ static const struct {
     {"doctor", leo_cmd_doctor, "check Python, packages, paths, memory; say what to mend"},
     {"accuracy", leo_cmd_accuracy, "compare simulated times with published measurements"},
     {"sweep", leo_cmd_sweep, "run a command on variants of a chip and compare its times"},
+    {"chakra", leo_cmd_chakra, "recorded runs as Chakra execution traces"},
     {"study", leo_cmd_study, "price a run on many variants of a chip, with a page"},
     {"diff", leo_cmd_diff, "compare two profiled runs"},
     {"replay", leo_cmd_replay, "price a recorded run for another chip"},

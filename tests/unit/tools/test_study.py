@@ -220,6 +220,48 @@ class Study(unittest.TestCase):
         self.refused("--cards many", str(tapes), "--cards", "many")
         self.refused("has no collectives", self.tape(), "--cards", "8")
 
+    def test_chakra(self):
+        """A node a task and a collective, in ranks' files; the messages are read back as protobuf."""
+        def fields(data):
+            at, out = 0, []
+            def whole():
+                nonlocal at
+                value = shift = 0
+                while True:
+                    byte = data[at]
+                    at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
+                    if byte < 128:
+                        return value
+            while at < len(data):
+                key = whole()
+                if key & 7 == 2:
+                    size = whole()
+                    out.append((key >> 3, bytes(data[at:at + size])))
+                    at += size
+                else:
+                    out.append((key >> 3, whole()))
+            return out
+
+        tapes = ranks.record(MEMBER, self.path("ranks"), 2, 4, "ascend910b1")
+        done = subprocess.run([sys.executable, "-B", pathlib.Path(PAGE).with_name("chakra.py"), tapes, "-o", self.path("run")],
+                              env={**os.environ, "LEO_COMMAND": LEO}, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(), [self.path("run.0.et"), self.path("run.1.et")])
+        data, at, nodes = pathlib.Path(self.path("run.1.et")).read_bytes(), 0, []
+        while at < len(data):  # each message has its length in front: of one or two bytes here
+            size, width = (data[at], 1) if data[at] < 128 else (data[at] & 127 | data[at + 1] << 7, 2)
+            nodes.append(fields(data[at + width:at + width + size]))
+            at += width + size
+        self.assertEqual(nodes[0], [(1, b"0.0.4")])
+        told = [dict((number, value) for number, value in node if number != 10) for node in nodes[1:]]
+        self.assertEqual([node[1] for node in told], list(range(1, len(told) + 1)))
+        self.assertEqual((sum(node[3] == 7 for node in told), sum(node[3] == 4 for node in told)), (4, 8))
+        for node in nodes[1:]:
+            self.assertTrue(all(value < dict(node)[1] for number, value in node if number == 5))
+        sizes = [dict(fields(value)).get(9) for node in nodes[1:] if dict(node)[3] == 7 for number, value in node
+                 if number == 10 and b"comm_size" in value]
+        self.assertEqual(sizes, [4, 128, 4096, 131072])
+
     def test_the_table_is_checked_first(self):
         tape = self.tape()
         for table, text in (("name,gm.hbm_reed\na,1\n", "gm.hbm_reed is no number of the chip"), ("name,queue.v\na,many\n", "a number is wanted"),
