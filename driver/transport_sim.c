@@ -190,6 +190,7 @@ leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
         .simd = opts->simd,
         .check = opts->check,
         .tape = opts->tape,
+        .debugger = opts->debugger,
         .gm_base = sim->range.base,
         .gm_bytes = sim->range.bytes,
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chip.h"
 
+#include "../core/debug.h"
 #include "../host/host_pool.h"
 #include "../host/pages.h"
 #include "../scheduler/run_ahead.h"
@@ -8,6 +9,7 @@
 #include "../tape/record.h"
 #include <fenv.h>
 #include <leo/alloc.h>
+#include <leo/debug.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,6 +84,11 @@ static void compose(struct leo_sim_chip *chip)
     chip->function.chip = chip;
 }
 
+static bool stops(const struct leo_sim_opts *opts)
+{
+    return opts->debugger && opts->debugger->stopped;
+}
+
 static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *opts, char *error,
                          size_t error_bytes)
 {
@@ -99,7 +106,7 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     status = sim_host_lock_create(&chip->run_lock);
     chip->function.run_lock = chip->run_lock;
     if (!status) {
-        status = sim_host_pool_create(opts->host_threads, &chip->cores.pool);
+        status = sim_host_pool_create(stops(opts) ? 1 : opts->host_threads, &chip->cores.pool);
     }
     if (!status) {
         status = create_memory(chip, opts);
@@ -126,6 +133,12 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     }
     if (!status) {
         status = sim_scheduler_init(&chip->scheduler);
+    }
+    if (!status && opts->debugger && opts->debugger->counts) {
+        chip->scheduler.counter = opts->debugger;
+    }
+    if (!status && stops(opts)) {
+        status = sim_debug_create(&chip->cores, opts->debugger, &chip->scheduler.debug);
     }
     if (!status && opts->tape) {
         status = create_tape(chip, opts, error, error_bytes);
@@ -227,6 +240,7 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
         chip->log(chip->log_user, 0, "the tape could not be written to its end");
     }
     sim_scheduler_finish(&chip->scheduler);
+    sim_debug_destroy(chip->scheduler.debug);
     sim_function_finish(&chip->function);
     for (unsigned id = 0; chip->cores.trace && id < chip->cores.count; id++) {
         sim_trace_finish(&chip->cores.trace[id]);

@@ -6,6 +6,7 @@
 #include "../memory/hbm.h"
 #include "../memory/space.h"
 #include "../tape/record.h"
+#include "debug.h"
 #include "deferred_mmad.h"
 #include "state.h"
 #include "stores.h"
@@ -48,6 +49,9 @@ static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsi
     sim_check_scalar(core->check, global ? LEO_MEM_SPACE_GM : LEO_MEM_SPACE_UB, at, bytes, touch,
                      scalar->pc - LEO_MAP_IMAGE);
     sim_core_name_callers(core, found);
+    if (core->debug) {
+        sim_debug_found(scalar->owner, found);
+    }
 }
 
 static const struct sim_scalar_env core_env = {
@@ -60,6 +64,7 @@ static const struct sim_scalar_env core_env = {
     .csr_read = sim_core_csr_read,
     .csr_write = sim_core_csr_write,
     .ecall = refuse_ecall,
+    .meet = sim_debug_meet,
 };
 
 /* Which buffers a core has: a cube core has no UB, a vector core nothing else. */
@@ -172,6 +177,9 @@ void sim_core_begin(struct sim_core *core, const struct sim_block *block)
     if (core->track) {
         sim_tape_begin(core->track, core);
     }
+    if (core->debug) {
+        sim_debug_begin(core);
+    }
 }
 
 /* What ended a run, into the log. */
@@ -182,13 +190,28 @@ static void log_stop(struct sim_core *core, enum sim_time_kind kind)
     sim_core_log(core, &record, NULL);
 }
 
+/* The debugger stops at a fault, while the block is still there. */
+static void tell_end(struct sim_core *core, enum sim_scalar_stop stop)
+{
+    if (stop == SIM_SCALAR_FAULT) {
+        sim_debug_fault(core);
+    }
+    if (stop != SIM_SCALAR_TIME) {
+        sim_debug_end(core);
+    }
+}
+
 enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned places)
 {
     core->log_end = core->log.written + places;
     if (!sim_time_log_reserve(&core->log)) {
         return SIM_SCALAR_TIME; // tried again in the next run
     }
-    sim_deferred_begin(core);
+    if (core->debug) {
+        sim_debug_look(core);
+    } else {
+        sim_deferred_begin(core);
+    }
     enum sim_scalar_stop stop = sim_scalar_run(&core->scalar, until);
     sim_deferred_end(core);
     struct sim_fault *fault = &core->scalar.fault;
@@ -199,6 +222,9 @@ enum sim_scalar_stop sim_core_run(struct sim_core *core, double until, unsigned 
         // Has no meaning in a kernel; the environment above never asks for it.
         fault->code = LEO_FAULT_ILLEGAL_INSTRUCTION;
         stop = SIM_SCALAR_FAULT;
+    }
+    if (core->debug) {
+        tell_end(core, stop);
     }
     if (stop == SIM_SCALAR_FAULT && fault->pc >= LEO_MAP_IMAGE && fault->pc < LEO_MAP_IMAGE_END) {
         fault->pc -= LEO_MAP_IMAGE;

@@ -24,6 +24,7 @@ struct sim_stores;
 struct sim_space;
 struct sim_extent;
 struct sim_check;
+struct sim_debug_core;
 struct sim_host_pool;
 struct sim_tape_track;
 
@@ -132,6 +133,7 @@ struct sim_core {
     uint64_t stored;              /**< stores noted, in all blocks */
     struct sim_check *check;      /**< NULL = off */
     struct sim_tape_track *track; /**< NULL: nobody records what it does */
+    struct sim_debug_core *debug; /**< NULL: no debugger */
     bool runs_ahead;              /**< its block's time has not come (scheduler/run_ahead.h) */
     bool run_ahead_stop;          /**< and what comes next depends on when it will */
     /* Order among cores (host_pool.h). */

@@ -2,6 +2,7 @@
 /* The effect of an instruction: outlined, checked, done. Time is issue.c's. */
 #include "../check/check.h"
 #include "core.h"
+#include "debug.h"
 #include "deferred_mmad.h"
 #include <sim_units.h>
 
@@ -154,6 +155,9 @@ bool sim_core_execute(struct sim_core *core, struct sim_op *op)
         const unsigned found = core->check->findings.count;
         sim_check_unit(core->check, core, op);
         sim_core_name_callers(core, found);
+        if (core->debug) {
+            sim_debug_found(core, found);
+        }
     }
     if (core->deferred && !looks_after(op->insn)) {
         sim_deferred_meet(core, op->foot);

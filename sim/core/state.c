@@ -75,6 +75,7 @@ static const struct sim_section list[] = {
     SECTION(CLOCK, stored),
     SECTION(WIRED, check),
     SECTION(WIRED, track),
+    SECTION(WIRED, debug),
     SECTION(WIRED, runs_ahead),
     SECTION(BLOCK, run_ahead_stop),
     SECTION(WIRED, pool),

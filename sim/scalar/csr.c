@@ -42,9 +42,10 @@ static bool write_csr(struct sim_scalar *scalar, unsigned csr, uint64_t value)
 bool sim_scalar_csr(struct sim_scalar *scalar, const struct sim_scalar_op *op)
 {
     unsigned csr = (unsigned)op->imm;
-    bool immediate = op->code >= SIM_CODE_CSRRWI;
-    bool swap = op->code == SIM_CODE_CSRRW || op->code == SIM_CODE_CSRRWI;
-    bool clear = op->code == SIM_CODE_CSRRC || op->code == SIM_CODE_CSRRCI;
+    const enum sim_scalar_code code = sim_scalar_meaning(op);
+    bool immediate = code >= SIM_CODE_CSRRWI;
+    bool swap = code == SIM_CODE_CSRRW || code == SIM_CODE_CSRRWI;
+    bool clear = code == SIM_CODE_CSRRC || code == SIM_CODE_CSRRCI;
     uint64_t source = immediate ? op->rs1 : scalar->x[op->rs1];
     uint64_t old = 0;
     // By the ISA a swap into x0 does not read, and setting or clearing by x0 or 0 does not write.

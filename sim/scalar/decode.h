@@ -31,6 +31,8 @@ enum sim_scalar_code {
     SIM_CODE_JAL_OUT,    /**< to a place outside of the text */
     SIM_CODE_BRANCH_OUT, /**< if taken, to a place outside of the text */
     SIM_CODE_POLL,       /**< `behind`, when the environment lets it (poll_loop.c) */
+    SIM_CODE_BREAK,      /**< `behind`, when there is no breakpoint (sim_decoded_break) */
+    SIM_CODE_BREAK_POLL, /**< SIM_CODE_POLL, when there is no breakpoint */
     SIM_CODE_PLAIN,
     SIM_CODE_CHECK = SIM_CODE_PLAIN, /**< `plain`, after looking at the time limit */
     SIM_CODE_COUNT
@@ -93,7 +95,7 @@ struct sim_scalar_op {
     uint8_t rd, rs1, rs2;
     uint8_t plain;  /**< the code without looking at time */
     uint8_t run;    /**< instructions from here to one that looks at time, inclusive */
-    uint8_t behind; /**< of SIM_CODE_POLL: what it does */
+    uint8_t behind; /**< of SIM_CODE_POLL and what follows it: what it does */
     union {
         /** Sign-extended; shift amount; CSR number. Linked: what auipc gives; of a jump inside the
          * text the distance in bytes of these structs. */
@@ -107,7 +109,7 @@ _Static_assert(sizeof(struct sim_scalar_op) == 16, "one tick a byte (reach.h)");
 /** What an instruction does, whatever the loop looks at before. */
 static inline enum sim_scalar_code sim_scalar_meaning(const struct sim_scalar_op *op)
 {
-    return (enum sim_scalar_code)(op->plain == SIM_CODE_POLL ? op->behind : op->plain);
+    return (enum sim_scalar_code)(op->plain >= SIM_CODE_POLL ? op->behind : op->plain);
 }
 
 struct sim_decoded {

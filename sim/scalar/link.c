@@ -119,3 +119,22 @@ void sim_scalar_link(struct sim_decoded *decoded)
     }
     count_runs(decoded);
 }
+
+void sim_decoded_break(struct sim_decoded *decoded)
+{
+    for (size_t i = 0; i < decoded->bytes / 4; i++) {
+        struct sim_scalar_op *op = &decoded->ops[i];
+        if (op->plain == SIM_CODE_POLL) {
+            op->plain = SIM_CODE_BREAK_POLL;
+        } else {
+            op->behind = op->plain;
+            op->plain = SIM_CODE_BREAK;
+        }
+        op->code = op->plain;
+    }
+}
+
+bool sim_decoded_breaks(const struct sim_decoded *decoded)
+{
+    return decoded->bytes && decoded->ops[0].plain >= SIM_CODE_BREAK;
+}

@@ -15,6 +15,7 @@
 #include "decode.h"
 #include "float_host_all.h"
 #include "reach.h"
+#include <leo/debug.h>
 
 #include <string.h>
 
@@ -197,6 +198,28 @@ static int64_t ticks_until(const struct sim_scalar *scalar, double until)
     return n - scalar->anchor_ticks;
 }
 
+/* Whether a debugger may want to stop before the instruction at this address. */
+static bool is_marked(const struct sim_scalar *scalar, uint64_t addr)
+{
+    const struct sim_scalar_marks *marks = scalar->marks;
+    const uint64_t index = (addr - LEO_MAP_IMAGE) / 4;
+    return scalar->is_stepping || (marks && index < marks->count && marks->mark[index]);
+}
+
+/* The instruction at `index` begins at `cycle`, after `number` others: the one before ends. */
+static void count_op(struct sim_scalar *scalar, size_t index, uint64_t number, double cycle)
+{
+    struct sim_scalar_counted *last = &scalar->counted;
+    if (last->number == number + 1 && last->index == index) {
+        return; // tried again
+    }
+    if (last->number) {
+        scalar->counts[last->index].cycles += cycle - last->cycle;
+    }
+    scalar->counts[index].count++;
+    *last = (struct sim_scalar_counted){index, number + 1, cycle};
+}
+
 /* gcc and clang know labels as values; ISO C does not. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
@@ -345,6 +368,8 @@ enum sim_scalar_stop sim_scalar_run(struct sim_scalar *scalar, double until_cycl
 #include "host_floats.def"
 #undef HOST_FLOAT
         [SIM_CODE_POLL] = &&do_poll,
+        [SIM_CODE_BREAK] = &&do_break,
+        [SIM_CODE_BREAK_POLL] = &&do_break,
         [SIM_CODE_CHECK] = &&do_check,
     };
     static const void *const careful[SIM_CODE_COUNT] = {
@@ -491,6 +516,27 @@ jumped_out:
     op++;
     goto left_text;
 
+do_break: // of a text with a debugger; looks at the time as do_check does
+    if (table != careful && !LIKELY(TICKS_AT(op) + op->run * slowest < limit)) {
+        table = careful;
+        DISPATCH();
+    }
+    if (scalar->counts) {
+        const int64_t plain = TICKS_AT(op);
+        const int64_t ticks = scalar->anchor_ticks + plain + (start - limit);
+        count_op(scalar, (size_t)(op - ops), instructions + (uint64_t)plain / SIM_TICKS,
+                 scalar->anchor + (double)ticks * tick_of(scalar));
+    }
+    if (is_marked(scalar, base + (uint64_t)(op - ops) * 4)) {
+        SETTLE();
+        if (!scalar->env->meet(scalar)) {
+            goto stopped_settled;
+        }
+        RESTART(op);
+    }
+    if (op->plain == SIM_CODE_BREAK) {
+        goto *quick[op->behind];
+    }
 do_poll:
     scalar->pc = base + (uint64_t)(op - ops) * 4;
     if (scalar->env->poll && !may_poll(scalar, op)) {

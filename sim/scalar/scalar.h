@@ -13,6 +13,7 @@
 
 struct sim_scalar;
 struct sim_decoded;
+struct leo_debug_count;
 
 enum sim_access {
     SIM_ACCESS_READ = 1,
@@ -58,6 +59,22 @@ struct sim_scalar_env {
     bool (*csr_write)(struct sim_scalar *scalar, unsigned csr, uint64_t value);
     /** ecall: false and fault.code NONE = the program exited. */
     bool (*ecall)(struct sim_scalar *scalar);
+    /** Called before a marked instruction, or any while is_stepping is set, of a text prepared by
+     * sim_decoded_break; scalar is as before it. False as above; may have moved scalar->pc then. */
+    bool (*meet)(struct sim_scalar *scalar);
+};
+
+/** The instruction that was counted last. */
+struct sim_scalar_counted {
+    size_t index;
+    uint64_t number; /**< of instructions before it, plus 1; 0: none yet */
+    double cycle;    /**< when it began */
+};
+
+/** Breakpoints, by (address - LEO_MAP_IMAGE) / 4. */
+struct sim_scalar_marks {
+    uint8_t *mark;
+    uint64_t count;
 };
 
 /** A region as loads, or stores, with one base register last met it: the loop asks here first. */
@@ -99,6 +116,10 @@ struct sim_scalar {
      * does not change how times are rounded. */
     double anchor;
     int64_t anchor_ticks;
+    const struct sim_scalar_marks *marks; /**< NULL: no debugger */
+    struct leo_debug_count *counts;       /**< by instruction of the text; NULL: nobody counts */
+    struct sim_scalar_counted counted;
+    bool is_stepping; /**< env->meet is called before each instruction */
 };
 
 enum sim_scalar_stop {
@@ -149,6 +170,10 @@ leo_status sim_decoded_create_image(const struct leo_image_desc *desc, const voi
 leo_status sim_decoded_find_poll_loops(struct sim_decoded *decoded, const void *image,
                                        size_t bytes);
 void sim_decoded_destroy(struct sim_decoded *decoded);
+/** For a debugger: each instruction looks for a breakpoint first. Once, before the text runs. */
+void sim_decoded_break(struct sim_decoded *decoded);
+/** Whether they do. */
+bool sim_decoded_breaks(const struct sim_decoded *decoded);
 
 /** What becomes of its members. */
 extern const struct sim_sections sim_scalar_sections;

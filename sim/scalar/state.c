@@ -24,6 +24,10 @@ static const struct sim_section list[] = {
     SECTION(WIRED, slowest),
     SECTION(BLOCK, anchor),
     SECTION(BLOCK, anchor_ticks),
+    SECTION(WIRED, marks),
+    SECTION(GIVEN, counts),
+    SECTION(BLOCK, counted),
+    SECTION(WIRED, is_stepping),
 };
 #undef SECTION
 

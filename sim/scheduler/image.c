@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image.h"
 
+#include "../core/debug.h"
 #include "scheduler.h"
 #include <leo/alloc.h>
 #include <string.h>
@@ -146,6 +147,9 @@ static struct sim_image *load(struct sim_scheduler *scheduler, uint16_t space, u
     if (sim_decoded_create_image(&desc, host + sizeof(desc), &image->decoded) != LEO_OK) {
         leo_free(image);
         return NULL;
+    }
+    if (scheduler->counter || (scheduler->debug && sim_debug_wants(scheduler->debug, addr))) {
+        sim_decoded_break(image->decoded);
     }
     take_arrays(image, host + sizeof(desc));
     cache->image[cache->count++] = image;

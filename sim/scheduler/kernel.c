@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: from a checked entry to blocks on cores to one completion. */
+#include "../core/debug.h"
 #include "../replay/replay.h"
 #include "../tape/record.h"
 #include "run_ahead.h"
@@ -363,6 +364,9 @@ void sim_kernel_abandon(struct sim_scheduler *scheduler, unsigned queue)
             scheduler->running -= slot->state == SIM_CORE_RUNNING;
             slot->state = SIM_CORE_FREE;
             sim_time_engine_abandon(scheduler->cores->engine, id);
+            if (scheduler->debug) {
+                sim_debug_end(&scheduler->cores->core[id]);
+            }
             sim_time_log_finish(&scheduler->cores->core[id].log);
         }
     }

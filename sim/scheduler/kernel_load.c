@@ -4,6 +4,7 @@
 #include "scheduler.h"
 
 #include <leo/alloc.h>
+#include <leo/debug.h>
 #include <string.h>
 
 enum { REGISTER_SLOTS = 8 };
@@ -143,6 +144,11 @@ static void prepare_memory(struct sim_scheduler *scheduler, const struct sim_str
     core->private_end = LEO_MAP_PRIVATE_END;
     core->stack_clear = args_addr;
     core->scalar.text = stream->kernel.image->decoded;
+    const struct leo_debugger *counter = scheduler->counter;
+    core->scalar.counts =
+        counter ? counter->counts(counter->user, stream->kernel.image->addr, core->id,
+                                  desc->text_offset, desc->text_bytes / sizeof(uint32_t))
+                : NULL;
     memcpy(core->image_private, core->image + desc->rw_offset, desc->rw_bytes);
     memset(core->image_private + desc->rw_bytes, 0, desc->bss_bytes);
     if (args_bytes) {

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct leo_debugger;
+struct sim_debug;
 struct sim_replay;
 struct sim_check_global;
 struct sim_findings;
@@ -124,7 +126,9 @@ struct sim_scheduler {
     struct sim_cores *cores;
     struct sim_memory *memory;
     struct sim_function *host;
-    struct sim_tape *tape;     /**< what it does is recorded; NULL = it is not */
+    struct sim_tape *tape;              /**< what it does is recorded; NULL = it is not */
+    const struct leo_debugger *counter; /**< instructions are counted there; NULL = they are not */
+    struct sim_debug *debug;            /**< a debugger is attached; NULL = none is */
     struct sim_replay *replay; /**< what it does comes from a tape; NULL = from its rings */
 
     uint64_t now_ps;

@@ -18,10 +18,11 @@ static const struct sim_section stream_list[] = {
 #define SECTION(what, member) SIM_SECTION(struct sim_scheduler, what, member)
 static const struct sim_section list[] = {
     SECTION(WIRED, config),    SECTION(WIRED, cores),          SECTION(WIRED, memory),
-    SECTION(WIRED, host),      SECTION(WIRED, tape),           SECTION(WIRED, replay),
-    SECTION(CLOCK, now_ps),    SECTION(CLOCK, epoch_ps),       SECTION(WIRED, stream),
-    SECTION(WIRED, active),    SECTION(WIRED, slot),           SECTION(GIVEN, running),
-    SECTION(WIRED, events),    SECTION(WIRED, images), // derived from device memory
+    SECTION(WIRED, host),      SECTION(WIRED, tape),           SECTION(WIRED, counter),
+    SECTION(WIRED, debug),     SECTION(WIRED, replay),         SECTION(CLOCK, now_ps),
+    SECTION(CLOCK, epoch_ps),  SECTION(WIRED, stream),         SECTION(WIRED, active),
+    SECTION(WIRED, slot),      SECTION(GIVEN, running),        SECTION(WIRED, events),
+    SECTION(WIRED, images), // derived from device memory
     SECTION(GIVEN, teams),     SECTION(STATE, engine_free_ps), SECTION(WIRED, wanted),
     SECTION(WIRED, run_ahead), // a chip with nothing to do has none under way
     SECTION(WIRED, stores),    // empty while no core runs

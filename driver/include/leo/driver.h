@@ -17,6 +17,7 @@
 extern "C" {
 #endif
 
+struct leo_debugger;
 struct leo_transport;
 struct leo_drv_device;
 struct leo_drv_queue;
@@ -52,8 +53,9 @@ struct leo_drv_sim_opts {
     /** Number of the device: its addresses are those of place `index` among the process's chips if
      * that is free, else of the next free place. */
     unsigned index;
-    unsigned check;   /**< enum leo_drv_check bits */
-    const char *tape; /**< file that records what the chip does; NULL = none */
+    unsigned check;                      /**< enum leo_drv_check bits */
+    const char *tape;                    /**< file that records what the chip does; NULL = none */
+    const struct leo_debugger *debugger; /**< leo/debug.h; NULL = none */
 };
 
 /** What kernels are checked for (docs/hw/check.md). */

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+struct leo_debugger;
 struct leo_image_desc;
 struct leo_link_note;
 struct leo_sim_chip;
@@ -32,6 +33,9 @@ struct leo_sim_opts {
     unsigned check; /**< LEO_SIM_CHECK_* bits: what kernels are checked for; 0 = nothing. */
     const char
         *tape; /**< File that tells afterwards what was done, for leo/replay.h; NULL = none. */
+    /** Stops kernels for a debugger, or counts their instructions; borrowed. NULL = none. Cores
+     * that may be stopped run on the caller's thread. */
+    const struct leo_debugger *debugger;
 };
 
 /** Checks of kernels; what they find are fault records of tasks (docs/hw/check.md). */
