@@ -21,21 +21,18 @@ static void append_side(struct rt_text *text, const struct rt_fault *fault, stru
     struct rt_image *image = fault->kernel->module->image;
     struct leo_insn_word insn;
     uint32_t word;
-    char file[256];
-    int line;
     bool known = side.pc && rt_image_word(image, side.pc, &word) && leo_insn_decode(word, &insn);
     rt_text_append(text, "%s (%s)",
                    known                     ? leo_insn_name(insn.insn)
                    : side.unit == LEO_PIPE_S ? "the scalar unit"
                                              : "an instruction",
                    rt_fault_pipe(side.unit));
-    if (side.pc && rt_image_line(image, side.pc, file, sizeof(file), &line)) {
-        const char *slash = strrchr(file, '/');
-        rt_text_append(text, " at %s:%d", slash ? slash + 1 : file, line);
-        rt_fault_inlines(text, image, side.pc);
-        rt_fault_caller(text, image, side.pc, side.caller);
-    } else if (side.pc) {
-        rt_text_append(text, " at address 0x%llx", (ull)side.pc);
+    if (!side.pc) {
+        return;
+    }
+    rt_text_append(text, " at ");
+    if (!rt_fault_place(text, image, side.pc, side.caller)) {
+        rt_text_append(text, "address 0x%llx", (ull)side.pc);
     }
 }
 

@@ -142,10 +142,10 @@ leo_status rt_env_resolve(struct leo_rt_opts *opts)
     return status ? status : resolve_simd(opts);
 }
 
-leo_status rt_env_run_ahead(bool *may)
+leo_status rt_env_flag(const char *name, bool *value)
 {
-    unsigned long number = 1;
-    leo_status status = read_number("LEO_AHEAD", 0, 1, &number);
-    *may = number == 1;
+    unsigned long number = *value;
+    leo_status status = read_number(name, 0, 1, &number);
+    *value = number == 1;
     return status;
 }

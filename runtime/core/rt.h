@@ -22,6 +22,8 @@ enum {
 struct rt_profile;
 struct rt_image;
 struct rt_print;
+struct gdb_server;
+struct rt_code;
 
 /** The addresses of an open device. */
 struct rt_range {
@@ -50,8 +52,11 @@ struct leo_rt {
     char *soc_name, *simd, *tape; /**< copies of the options' text */
     unsigned check;               /**< enum leo_drv_check bits */
     struct rt_host_model host_model;
-    bool may_run_ahead;   /**< LEO_AHEAD */
-    pthread_mutex_t lock; /**< Protects the table of devices and their references. */
+    struct gdb_server *gdb; /**< NULL: no debugger */
+    struct rt_code *code;   /**< instructions are counted there; NULL: they are not */
+    bool has_failed;        /**< a task ended in a fault */
+    bool may_run_ahead;     /**< LEO_AHEAD */
+    pthread_mutex_t lock;   /**< Protects the table of devices and their references. */
     struct leo_rt_device *devices[RT_DEVICES_MAX];
     /** Protects `range`; taken last. */
     pthread_mutex_t range_lock;
@@ -320,8 +325,8 @@ double rt_number(const char *text);
 LEO_MUST_CHECK leo_status rt_env_resolve(struct leo_rt_opts *opts);
 /** What LEO_CHECK, or the option if not NULL, asks for: enum leo_drv_check bits. */
 LEO_MUST_CHECK leo_status rt_env_check(const char *option, unsigned *bits);
-/** LEO_AHEAD: whether devices may move while no thread waits. */
-LEO_MUST_CHECK leo_status rt_env_run_ahead(bool *may);
+/** A variable that is 0 or 1; not set: *value stays. */
+LEO_MUST_CHECK leo_status rt_env_flag(const char *name, bool *value);
 /* host_framework.c */
 /** The framework whose libraries the process has loaded; NULL: none that is known. */
 const struct rt_framework *rt_framework_loaded(void);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gdb/gdb.h"
+#include "profiling/code.h"
 #include "rt.h"
 
 #include <leo/alloc.h>
 #include <leo/soc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char *copy_text(const char *text)
@@ -21,6 +24,28 @@ static leo_status read_soc_file(struct leo_rt *rt, const char *path)
     leo_status status = leo_isa_soc_read(path, &rt->soc_text, why, sizeof(why));
     return status ? rt_fail(status, "chip \"%s\" (LEO_SOC or the program's option): %s", path, why)
                   : LEO_OK;
+}
+
+static leo_status open_gdb(struct leo_rt *rt)
+{
+    const char *where = getenv("LEO_GDB");
+    char error[256];
+    if (!where || !*where) {
+        return LEO_OK;
+    }
+    leo_status status = gdb_server_create(where, &rt->gdb, error, sizeof(error));
+    return status ? rt_fail(status, "%s", error) : LEO_OK;
+}
+
+/* A debugger stops; who stops does not count. */
+static leo_status open_code(struct leo_rt *rt)
+{
+    bool wanted = false;
+    leo_status status = rt_env_flag("LEO_PROFILE_CODE", &wanted);
+    if (!status && wanted && !rt->gdb) {
+        status = rt_code_create(&rt->code);
+    }
+    return status;
 }
 
 static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts)
@@ -41,7 +66,8 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
         status = rt_host_model_read(&rt->host_model);
     }
     if (!status) {
-        status = rt_env_run_ahead(&rt->may_run_ahead);
+        rt->may_run_ahead = true;
+        status = rt_env_flag("LEO_AHEAD", &rt->may_run_ahead);
     }
     if (status) {
         return status;
@@ -55,6 +81,13 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
     rt->opts.soc = rt->soc_name;
     rt->opts.simd = rt->simd;
     rt->opts.tape = rt->tape;
+    status = open_gdb(rt);
+    if (!status) {
+        status = open_code(rt);
+    }
+    if (status) {
+        return status;
+    }
     return leo_isa_soc_text(rt->soc_name) ? LEO_OK : read_soc_file(rt, rt->soc_name);
 }
 
@@ -116,6 +149,8 @@ void leo_rt_destroy(struct leo_rt *rt)
         set_range(rt, i, NULL);
         rt_device_destroy(rt->devices[i]);
     }
+    rt_code_destroy(rt->code);
+    gdb_server_destroy(rt->gdb, !rt->has_failed);
     rt_status_close(rt);
     pthread_mutex_destroy(&rt->range_lock);
     pthread_mutex_destroy(&rt->lock);

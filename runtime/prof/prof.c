@@ -5,12 +5,13 @@
 #include "acl/acl_internal.h"
 
 #include <leo/alloc.h>
+#include <leo/code_profile.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 // Task records of a profile: 64 MiB, touched as they are used. Longer profiles are cut and say so.
-enum { TASKS = 1 << 19 };
+enum { TASKS = 1 << 19, TRACES = 1 << 20 };
 
 struct aclprofStepInfo {
     uint64_t start_ns, end_ns;
@@ -141,7 +142,8 @@ static aclError start_device(const char *func, uint32_t number)
     // profile's.
     leo_status status = leo_rt_device_synchronize(device->rt);
     if (status == LEO_OK) {
-        status = leo_rt_profile_start(device->rt, TASKS, 0);
+        status =
+            leo_rt_profile_start(device->rt, TASKS, leo_rt_counts_code(device->rt) ? TRACES : 0);
     }
     if (status != LEO_OK) {
         leo_rt_device_close(device->rt);

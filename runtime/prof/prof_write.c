@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <leo/alloc.h>
+#include <leo/code_profile.h>
 #include <leo/host_model.h>
+#include <leo/insn.h>
 #include <leo/layout.h>
 #include <leo/soc.h>
 #include <stdarg.h>
@@ -295,6 +297,52 @@ static bool write_soc(const struct writer *writer, uint32_t number, const char *
     return !text || (file && close_file(writer, file, path));
 }
 
+static void write_place(void *user, const struct leo_rt_code_place *place)
+{
+    FILE *file = user;
+    struct leo_insn_word insn;
+    const bool known = leo_insn_decode(place->word, &insn);
+    fprintf(file, "%u,0x%x,%s,%s,", place->core, place->pc, known ? leo_insn_name(insn.insn) : "",
+            place->pipe < LEO_PIPE_ALL ? leo_pipe_name(place->pipe) : "s");
+    write_quoted(file, place->file);
+    fprintf(file, ",%d,", place->line);
+    write_quoted(file, place->function);
+    fprintf(file, ",0x%08x,%" PRIu64 ",%.2f,%" PRIu64, place->word, place->count,
+            place->scalar_cycles, place->busy_ps);
+    for (int i = 0; i < STALLS; i++) {
+        fprintf(file, ",%" PRIu64, place->wait_ps[i]);
+    }
+    fprintf(file, ",%" PRIu64 "\n", place->bytes);
+}
+
+// Hot spots: a row an instruction and core; and the timeline they are taken from.
+static bool write_code(const struct writer *writer, const struct prof_device *device)
+{
+    char name[64], path[PROF_PATH_BYTES];
+    if (!leo_rt_counts_code(device->rt)) {
+        return true;
+    }
+    snprintf(name, sizeof(name), "device_%u/data/code.csv", device->number);
+    FILE *file = open_file(writer, name, path);
+    if (!file) {
+        return false;
+    }
+    fprintf(file, "core,pc,insn,pipe,file,line,function,word,count,scalar_cycles,busy_ps,"
+                  "scalar_ps,flag_ps,barrier_ps,queue_ps,bank_ps,memory_ps,bytes\n");
+    leo_status status = leo_rt_profile_code(device->rt, write_place, file);
+    bool good = close_file(writer, file, path) && status == LEO_OK;
+    if (good) {
+        snprintf(path, sizeof(path), "%s/device_%u/data/trace.json", writer->folder,
+                 device->number);
+        status = leo_rt_profile_write(device->rt, path);
+        good = status == LEO_OK;
+    }
+    if (status != LEO_OK) {
+        snprintf(writer->error, writer->error_bytes, "%s", leo_rt_last_error());
+    }
+    return good;
+}
+
 static bool write_device(const struct writer *writer, const struct prof_device *device,
                          const struct aclprofConfig *config)
 {
@@ -305,7 +353,8 @@ static bool write_device(const struct writer *writer, const struct prof_device *
         return false;
     }
     leo_rt_device_get_caps(device->rt, &caps);
-    if (!write_soc(writer, device->number, leo_rt_soc_text(device->rt))) {
+    if (!write_soc(writer, device->number, leo_rt_soc_text(device->rt)) ||
+        !write_code(writer, device)) {
         return false;
     }
     snprintf(name, sizeof(name), "device_%u/data/device.json", device->number);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../gdb/gdb.h"
+#include "../profiling/code.h"
 #include "../rt.h"
 
 #include <leo/alloc.h>
@@ -40,6 +42,9 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
         .index = (unsigned)index,
         .check = rt->check,
         .tape = rt->opts.tape ? tape : NULL,
+        .debugger = rt->code                ? rt_code_counter(rt->code)
+                    : rt->gdb && index == 0 ? gdb_server_debugger(rt->gdb)
+                                            : NULL,
     };
     leo_status status = leo_drv_transport_sim_open(&opts, transport, error, sizeof(error));
     return status ? rt_fail(status, "device %d: cannot make a simulated chip from %s: %s", index,
@@ -57,7 +62,7 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     device->index = index;
     device->stalled_calls = UINT64_MAX;
     // What a custom transport does depends on when calls come.
-    device->is_shared = rt->opts.open || rt->opts.tape || !rt->may_run_ahead;
+    device->is_shared = rt->opts.open || rt->gdb || rt->code || rt->opts.tape || !rt->may_run_ahead;
     device->may_run_ahead = !device->is_shared;
     device->run_ahead_calls = UINT64_MAX;
     pthread_mutex_init(&device->lock, NULL);

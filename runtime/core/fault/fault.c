@@ -134,6 +134,7 @@ void rt_fault_text(struct leo_rt_device *device, const struct leo_rt_stream *str
         .record = &done->record,
     };
     out[0] = '\0';
+    device->rt->has_failed = true;
     if (done->checks && task->kernel && fault.code == LEO_FAULT_CORE_DEADLOCK) {
         rt_deadlock_text(&text, &fault, done);
         return;

@@ -39,6 +39,9 @@ void rt_fault_inlines(struct rt_text *text, struct rt_image *image, uint64_t pc)
 /** " in peek, called at axpy.c:30": who called the function at `pc` that returns to `back` (0: not
  * known), if it was not put into its caller. */
 void rt_fault_caller(struct rt_text *text, struct rt_image *image, uint64_t pc, uint32_t back);
+/** "axpy.c:12 in peek, called at axpy.c:30": the three above, with the file's last name. False:
+ * nothing tells. */
+bool rt_fault_place(struct rt_text *text, struct rt_image *image, uint64_t pc, uint32_t back);
 
 /* fault_insn.c */
 /** The instruction, why this core does not execute it, and what its configuration words hold. */

@@ -157,3 +157,17 @@ void rt_fault_caller(struct rt_text *text, struct rt_image *image, uint64_t pc, 
         rt_fault_inlines(text, image, call);
     }
 }
+
+bool rt_fault_place(struct rt_text *text, struct rt_image *image, uint64_t pc, uint32_t back)
+{
+    char file[256];
+    int line;
+    if (!rt_image_line(image, pc, file, sizeof(file), &line)) {
+        return false;
+    }
+    const char *slash = strrchr(file, '/');
+    rt_text_append(text, "%s:%d", slash ? slash + 1 : file, line);
+    rt_fault_inlines(text, image, pc);
+    rt_fault_caller(text, image, pc, back);
+    return true;
+}

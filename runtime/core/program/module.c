@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../gdb/gdb.h"
 #include "image.h"
 
 #include <errno.h>
 #include <leo/alloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MODULE_FILE_MAX = 256 << 20 };
 
@@ -57,6 +60,21 @@ static void free_module(struct leo_rt_module *module)
     leo_free(module);
 }
 
+/* Of a program's modules one is debugged: the one with the kernel that LEO_GDB_KERNEL names, else
+ * the first that is no library's. */
+static void offer_to_gdb(const struct leo_rt_module *module, const void *elf, size_t bytes)
+{
+    struct gdb_server *gdb = module->device->rt->gdb;
+    const char *kernel = getenv("LEO_GDB_KERNEL");
+    GElf_Sym symbol;
+    const bool is_named = kernel && *kernel;
+    const bool in_memory = strcmp(module->name, "memory") == 0; // module_handle.c
+    if (gdb && (is_named ? rt_image_find(module->image, kernel, &symbol)
+                         : in_memory || access(module->name, R_OK) == 0)) {
+        gdb_server_offer(gdb, module->name, elf, bytes, module->image_addr);
+    }
+}
+
 leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, size_t bytes,
                               const char *name, struct leo_rt_module **out)
 {
@@ -85,6 +103,7 @@ leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, siz
         free_module(module);
         return status;
     }
+    offer_to_gdb(module, elf, bytes);
     for (unsigned i = 0; i < module->image->kernel_count; i++) {
         module->image->kernels[i].module = module;
     }

@@ -12,15 +12,9 @@ static void append_line(struct rt_text *text, const struct rt_fault *fault, uint
                         uint32_t caller)
 {
     struct rt_image *image = fault->kernel->module->image;
-    char file[256];
-    int line;
-    if (rt_image_line(image, pc, file, sizeof(file), &line)) {
-        const char *slash = strrchr(file, '/');
-        rt_text_append(text, " at %s:%d", slash ? slash + 1 : file, line);
-        rt_fault_inlines(text, image, pc);
-        rt_fault_caller(text, image, pc, caller);
-    } else {
-        rt_text_append(text, " at address 0x%x", pc);
+    rt_text_append(text, " at ");
+    if (!rt_fault_place(text, image, pc, caller)) {
+        rt_text_append(text, "address 0x%x", pc);
     }
 }
 
