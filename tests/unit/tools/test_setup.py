@@ -11,7 +11,7 @@ from pathlib import Path
 
 SETUP = Path(__file__).resolve().parents[3] / "tools" / "setup.sh"
 COMMANDS = ("gcc", "g++", "make", "cmake", "ninja", "python3", "pkg-config", "clang-19", "ld.lld-19", "llvm-objdump-19",
-            "clang-format-19", "qemu-riscv64", "protoc-c")
+            "clang-format-19", "qemu-riscv64", "protoc-c", "protoc", "gdb-multiarch")
 APT = """#!/bin/sh
 echo "$@" >>"$APT_LOG"
 [ -e "$APT_LOG.updated" ] || [ -z "$APT_STALE" ] || { [ "$1" = update ] && touch "$APT_LOG.updated"; } || exit 100
