@@ -9,6 +9,7 @@ int leo_cmd_cc(int argc, char **argv);
 int leo_cmd_objdump(int argc, char **argv);
 int leo_cmd_run(int argc, char **argv);
 int leo_cmd_run_bare(int argc, char **argv); /* of leo run */
+int leo_cmd_gdb(int argc, char **argv);
 int leo_cmd_smi(int argc, char **argv);
 int leo_cmd_exec(int argc, char **argv);
 int leo_cmd_report(int argc, char **argv);

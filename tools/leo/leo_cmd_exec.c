@@ -13,13 +13,17 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: leo exec [--soc NAME|FILE] [--devices N] [--profile DIR [--what-if]] [--explain] [--]\n"
-    "                COMMAND [arguments]\n"
+    "usage: leo exec [--soc NAME|FILE] [--devices N] [--profile DIR [--what-if] [--code]] "
+    "[--explain]\n"
+    "                [--] COMMAND [arguments]\n"
     "Runs a command that finds Leonardo's libraries: leo exec -- python train.py\n"
     "  --soc      the simulated chip (sets LEO_SOC)\n"
     "  --devices  how many of them (sets LEO_DEVICES)\n"
     "  --profile  profile the whole run into a folder (sets LEO_PROFILE); leo report shows it\n"
     "  --what-if  record in DIR/tapes what leo report prices on other chips (sets LEO_TAPE)\n"
+    "  --code     count instructions too: leo report shows kernels' sources with times by line "
+    "(sets\n"
+    "             LEO_PROFILE_CODE)\n"
     "  --explain  say on stderr how each operator is planned: which way was taken, and why not\n"
     "             the ways before it (sets LEO_OP_EXPLAIN)\n"
     "The toolkit is the folder above this program, else the build's (make toolkit).\n";
@@ -149,6 +153,12 @@ int leo_cmd_exec(int argc, char **argv)
         if (strcmp(argv[at], "--") == 0) {
             at++;
             break;
+        }
+        if (strcmp(argv[at], "--code") == 0) {
+            if (!set("LEO_PROFILE_CODE", "1")) {
+                return 1;
+            }
+            continue;
         }
         if (strcmp(argv[at], "--what-if") == 0) {
             what_if = true;

@@ -23,7 +23,7 @@
 
 /* What the command line asks for. */
 struct request {
-    const char *path, *kernel, *soc, *trace, *check, *profile;
+    const char *path, *kernel, *soc, *trace, *check, *profile, *gdb;
     uint32_t blocks, together, repeat, traces;
     bool cores; /* the table by core */
     struct run_arg args[RUN_ARGS_MAX];
@@ -74,6 +74,9 @@ static const char help[] =
     "                   LEO_PROFILE, else none)\n"
     "  --trace FILE     write a timeline for Perfetto or chrome://tracing\n"
     "  --trace-records N  room for N instructions in it and in --cores (default 1048576)\n"
+    "  --gdb PORT       wait for gdb on a port of this computer before the first instruction (0: a "
+    "free\n"
+    "                   one); leo gdb does it all (docs/debugger.md)\n"
     "  --bare           run a static RV64 Linux program on one scalar unit (calls: write, exit); "
     "the\n"
     "                   exit code is the program's; its stack has 1 MiB\n"
@@ -104,9 +107,9 @@ static int parse_count(const char *option, const char *text, uint32_t most, uint
 
 static int parse_option(struct request *request, const char *option, const char *value)
 {
-    static const char *const known[] = {"--kernel", "--soc",    "--trace",   "--trace-records",
-                                        "--blocks", "--repeat", "--golden",  "--arg",
-                                        "--dump",   "--check",  "--profile", "--union"};
+    static const char *const known[] = {
+        "--kernel", "--soc",  "--trace", "--trace-records", "--blocks", "--repeat", "--golden",
+        "--arg",    "--dump", "--check", "--profile",       "--union",  "--gdb"};
     bool is_known = false;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         is_known = is_known || strcmp(option, known[i]) == 0;
@@ -125,6 +128,8 @@ static int parse_option(struct request *request, const char *option, const char 
         request->trace = value;
     } else if (strcmp(option, "--profile") == 0) {
         request->profile = value;
+    } else if (strcmp(option, "--gdb") == 0) {
+        request->gdb = value;
     } else if (strcmp(option, "--check") == 0) {
         request->check = value;
     } else if (strcmp(option, "--blocks") == 0) {
@@ -184,6 +189,12 @@ static int failed(const char *what)
 static int open_session(const struct request *request, struct session *session)
 {
     struct file_bytes elf;
+    if (request->gdb) {
+        setenv("LEO_GDB", request->gdb, 1);
+    }
+    if (request->profile) {
+        setenv("LEO_PROFILE_CODE", "1", 0); // hot spots by line
+    }
     struct leo_rt_opts opts = {.size = sizeof(opts), .soc = request->soc, .check = request->check};
     if (!opts.check && !getenv("LEO_CHECK")) {
         opts.check = "all";
@@ -293,7 +304,7 @@ static int launch(struct request *request, struct session *session)
         .kernel = leo_rt_kernel_name(session->kernel),
         // Of a launch: itself, the buffers' copies, reading what it prints.
         .tasks = request->repeat * (8 + request->arg_count) + 64,
-        .traces = request->trace || request->cores ? request->traces : 0,
+        .traces = request->trace || request->cores || request->profile ? request->traces : 0,
         .cores = request->cores,
     };
     if (request->profile && !run_profile_begin(request->profile, folder)) {

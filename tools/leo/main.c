@@ -12,6 +12,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"run", leo_cmd_run, "run a kernel on the simulated chip"},
+    {"gdb", leo_cmd_gdb, "debug kernels with gdb"},
     {"report", leo_cmd_report, "make a page of a profiled run"},
     {"exec", leo_cmd_exec, "run a program that finds the libraries, as set_env.sh does"},
     {"smi", leo_cmd_smi, "list the devices"},

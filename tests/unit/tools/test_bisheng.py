@@ -3,6 +3,8 @@
 """test_bisheng.py TOOLKIT: programs in Ascend C, kernels and code for the host in one file or in several."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,6 +145,22 @@ class Programs(unittest.TestCase):
             self.built(f"--npu-arch={arch}", ROOT / "examples/ascendc/add_in_one_file.asc")
             run = self.ran(soc)
             self.assertEqual(run.stdout, "16384 sums, 0 wrong, error 0\n", run.stderr)
+
+    def test_the_tools_of_a_program(self):
+        """leo gdb stops in the kernel that a program has in itself, and msprof op tells what its lines did."""
+        self.built(ROOT / "examples/ascendc/add_in_one_file.asc")
+        environment = {**os.environ, "LEO_SOC": "ascend910b1"}
+        if shutil.which("gdb-multiarch"):
+            run = subprocess.run([CANN / "bin/leo", "gdb", "-batch", "-ex", "backtrace", "-ex", "info threads", "-ex", "continue", "--", "./program"],
+                                 cwd=self.path, env=environment, capture_output=True, text=True, check=False, timeout=120)
+            self.assertRegex(run.stdout, r"#0  add\(.*\) .* at .*add_in_one_file.asc:\d+", run.stderr)
+            self.assertEqual(len(re.findall(r"\(block \d+, core \d+\)", run.stdout)), 8)
+            self.assertIn("exited normally", run.stdout)
+        run = subprocess.run([CANN / "bin/msprof", "op", "simulator", "--soc-version=Ascend910B1", "--output=out", "./program"], cwd=self.path,
+                             env=environment, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        table = next((self.path / "out").glob("OPPROF_*/simulator/core0.veccore0/core0.veccore0_code_exe.csv"))
+        self.assertIn("add_in_one_file.asc:", table.read_text())
 
     def test_templates_and_several_files(self):
         (self.path / "first.asc").write_text(FIRST, encoding="ascii")

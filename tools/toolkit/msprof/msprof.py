@@ -12,6 +12,7 @@ from pathlib import Path
 
 import communication
 import database
+import op
 import tables
 import timeline
 from raw import Error, Profile
@@ -91,6 +92,8 @@ def main():
 
 
 try:
+    if sys.argv[1:2] == ["op"]:
+        sys.exit(op.main(sys.argv[2:]))
     main()
 except (Error, OSError) as problem:
     print(f"msprof: {problem}", file=sys.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""leo report: one self-contained page for a profiled run: timeline, time by operator and unit, roofline, memory, what-if."""
+"""leo report: one self-contained page for a profiled run: timeline, time by operator and unit, kernels' sources, roofline, memory, what-if."""
 
 import configparser
 import json
@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE / ".." / "msprof"),
 from raw import PIPES, STALLS, Error, Profile, merge  # noqa: E402
 import chip_notes  # noqa: E402
 import command  # noqa: E402
+import source  # noqa: E402
 import what_if  # noqa: E402
 
 # A vector instruction works on 256 bytes.
@@ -172,7 +173,7 @@ def page_data(profile, seconds):
             "peak": device.info["cube_cores"] * device.mhz * 1e6 * work[0] / 1e9,
             "vecpeak": (device.info["vector_cores"] or device.info["cube_cores"]) * device.mhz * 1e6 * work[1] / 1e9,
             "hbm": hbm_rate(ini), "bound": what_if_classes(kernels),
-            "sweep": what_if_points(profile, device, ini, seconds)})
+            "sweep": what_if_points(profile, device, ini, seconds), "code": source.files(device)})
     return {"folder": profile.folder.name, "process": profile.process, "devices": devices, "ranks": all_ranks(profile),
             "stallNames": STALLS, "expected": chip_notes.expected_rows()}
 
@@ -193,8 +194,16 @@ def main():
     parser.add_argument("-o", "--output", help="the page (default: report.html in the folder)")
     parser.add_argument("--what-if-seconds", type=float, metavar="S",
                         help="time for pricing the run on other chips (needs leo exec --what-if; default: what 2 seconds allow); 0: estimate")
+    parser.add_argument("--source", action="store_true",
+                        help="print kernels' sources with what each line did (leo run --profile, leo exec --profile DIR --code)")
     args = parser.parse_args()
     profile = Profile(find(args.run))
+    if args.source:
+        if not any(source.files(device) for device in profile.devices):
+            raise Error(f"{profile.folder}: instructions were not counted: use leo run --profile, or leo exec --profile DIR --code")
+        for device in profile.devices:
+            source.tell(device, sys.stdout)
+        return
     data = json.dumps(page_data(profile, args.what_if_seconds), separators=(",", ":")).replace("</", "<\\/")
     page = (HERE / "page.html").read_text(encoding="utf-8").replace("/*DATA*/", data)
     output = Path(args.output or Path(args.run) / "report.html")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leo report, leo diff, leo doctor: start their scripts (tools/toolkit/report). */
-#include "leo_cmd.h"
+#include "../leo_cmd.h"
 
+#include "script.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -12,20 +13,14 @@
 
 static int run_script(const char *name, int argc, const char *const *argv)
 {
-    char exe[PATH_MAX] = "", script[PATH_MAX + 64];
-    ssize_t bytes = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    char file[64], script[PATH_MAX + 64];
     const char **arguments = calloc((size_t)argc + 3, sizeof(*arguments));
-    if (bytes <= 0 || !arguments) {
+    if (!arguments) {
         fprintf(stderr, "leo %s: cannot start\n", name);
-        free((void *)arguments);
         return 1;
     }
-    exe[bytes] = '\0';
-    *strrchr(exe, '/') = '\0';
-    snprintf(script, sizeof(script), "%s/../share/leo/report/%s.py", exe, name);
-    if (access(script, R_OK) != 0) {
-        snprintf(script, sizeof(script), "%s/share/leo/report/%s.py", LEO_BUILD_TOOLKIT, name);
-    }
+    snprintf(file, sizeof(file), "%s.py", name);
+    script_find("report", file, script, sizeof(script));
     arguments[0] = "python3";
     arguments[1] = "-B";
     arguments[2] = script;
