@@ -22,8 +22,12 @@ LEO_AC void TransDataTo5HD(uint64_t dstList[16], uint64_t srcList[16],
     } else if constexpr (sizeof(T) == 2) {
         scatter_vnchwconv_b16(VA0, VA2, times, params.dstRepStride, params.srcRepStride);
     } else {
+#if LEO_HAS_2201
         static_assert(sizeof(T) == 4, "TransDataTo5HD: 8, 16 or 32 bits");
         scatter_vnchwconv_b32(VA0, VA2, times, params.dstRepStride, params.srcRepStride);
+#else
+        static_assert(sizeof(T) <= 2, "TransDataTo5HD: this chip has it of 8 and 16 bits");
+#endif
     }
 }
 
