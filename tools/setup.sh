@@ -8,7 +8,7 @@ commands="gcc:gcc g++:g++ make:make cmake:cmake ninja:ninja-build python3:python
 clang-19:clang-19 ld.lld-19:lld-19 llvm-objdump-19:llvm-19 clang-format-19:clang-format-19 qemu-riscv64:qemu-user protoc-c:protobuf-c-compiler protoc:protobuf-compiler
 gdb-multiarch:gdb-multiarch"
 libraries="libc6-dev libelf-dev libdw-dev libcunit1-dev libopenblas-pthread-dev libinih-dev libjansson-dev libucx-dev
-libjpeg62-turbo-dev libpng-dev libmpfr-dev libprotobuf-c-dev libprotobuf-dev zlib1g-dev libzstd-dev
+libjpeg-dev libpng-dev libmpfr-dev libprotobuf-c-dev libprotobuf-dev zlib1g-dev libzstd-dev
 libclang-rt-19-dev"
 
 missing=""
