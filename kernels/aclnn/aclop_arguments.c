@@ -186,16 +186,16 @@ static void attr_choice(struct aclop_call *call, unsigned at, const char *name, 
                                "attribute %s must be one of %s", name, words);
 }
 
-// All inputs as a list.
-static void take_list(struct aclop_call *call, unsigned at)
+// All inputs ('x') or outputs ('y') as a list.
+static void take_list(struct aclop_call *call, unsigned at, char side)
 {
-    const unsigned count = (unsigned)call->op->input_count;
+    const unsigned count = (unsigned)(side == 'x' ? call->op->input_count : call->op->output_count);
     if (count > ACLOP_LIST) {
-        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "there are more than 64 inputs");
+        aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "there are more than 64 tensors");
         return;
     }
     for (unsigned i = 0; i < count; i++) {
-        if (!aclop_tensor(call, 'x', i, &call->members[i])) {
+        if (!aclop_tensor(call, side, i, &call->members[i])) {
             return;
         }
         call->member[i] = &call->members[i];
@@ -311,7 +311,10 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         take_flat(call, at, number);
         return;
     case 'X':
-        take_list(call, at);
+        take_list(call, at, 'x');
+        return;
+    case 'Y':
+        take_list(call, at, 'y');
         return;
     case 'g':
         if (aclop_attr(call, "perm")) {

@@ -7,7 +7,7 @@
  *   attribute is set; x0? is NULL if the call has not so many inputs, or its type is undefined
  * - f0: input 0 with the shape of output 0, of as many elements
  * - u0: output 0 for its shape, where the row asks for no more of an input
- * - X: all inputs, as a list
+ * - X: all inputs, as a list; Y: all outputs
  * - w0:1: input 0 seen with the sizes, strides and offset of inputs 1 to 3, which lie in host
  * memory
  * - I1:3: a list of the inputs from 3 on, one for each 1 of input 1 (host memory), none for a 0
@@ -57,6 +57,8 @@ struct aclop_mapping {
 /** Sorted by type. */
 static const struct aclop_mapping aclop_mappings[] = {
     {"Abs", "Abs", "x0 y0"},
+    {"AdamApplyOneWithDecay", "AclAdamDecay", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 y0 y1 y2"},
+    {"AdamApplyOneWithDecayAssign", "AclAdamDecay", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 y0 y1 y2"},
     {"AdaptiveAvgPool2d", "AdaptiveAvgPool2d", "x0 l:output_size y0"},
     {"AdaptiveAvgPool2dGrad", "AdaptiveAvgPool2dBackward", "x0 u0 y0"},
     {"Add", "Add", "x0 x1 1 y0"},
@@ -107,7 +109,7 @@ static const struct aclop_mapping aclop_mappings[] = {
      "=change_coordinate_frame:0 =transpose_box:0 x0 x1 s:score_threshold:0 s:iou_threshold "
      "i:max_size_per_class i:max_total_size y0 y1 y2 y3"},
     {"BatchNorm", "AclBnInfer", "=is_training:0 x0 x1 x2 x3 x4 s:epsilon y0"},
-    {"BiasAdd", "Add", "x0 x1 1 y0"},
+    {"BiasAdd", "AclBiasAdd", "x0 x1 c:data_format:*NHWC,NCHW,NDHWC,NCDHW y0"},
     {"BiasAddGrad", "AclBiasGrad", "x0 y0"},
     {"BinaryCrossEntropy", "BinaryCrossEntropy", "x0 x1 x2? c:reduction:none,*mean,sum y0"},
     {"BinaryCrossEntropyGrad", "BinaryCrossEntropyBackward",
@@ -158,6 +160,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Cummin", "Cummin", "x0 i:axis y0 y1"},
     {"Cumprod", "Cumprod", "=exclusive:0 =reverse:0 x0 v1 t:y0 y0"},
     {"Cumsum", "Cumsum", "=exclusive:0 =reverse:0 x0 v1 t:y0 y0"},
+    {"CustAdaptiveAvgPool2D", "AdaptiveAvgPool2d", "x0 l:output_size y0"},
+    {"CustAdaptiveAvgPool2DGrad", "AdaptiveAvgPool2dBackward", "x0 u0 y0"},
     {"DIoU", "AclDiou", "=mode:iou x0 x1 i:trans i:is_cross:1 y0"},
     {"DIoUGrad", "AclDiouGrad", "=mode:iou =is_cross:0 x0 x1 x2 i:trans y0 y1"},
     {"DeepNorm", "DeepNorm", "x0 x1 x2 x3 s:alpha s:epsilon y0 y1 y2"},
@@ -375,6 +379,8 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"ReduceSum", "ReduceSum", "x0 h1 i:keep_dims t:y0 y0"},
     {"ReduceSumD", "ReduceSum", "x0 l:axes i:keep_dims t:y0 y0"},
     {"Relu", "Relu", "x0 y0"},
+    {"Relu6", "Hardtanh", "x0 0 6 y0"},
+    {"Relu6Grad", "HardtanhBackward", "x0 x1 0 6 y0"},
     {"ReluGrad", "ThresholdBackward", "x0 x1 0 y0"},
     {"Renorm", "AclRenormRatio", "x0 s:p i:dim s:maxnorm y0"},
     {"RepeatInterleave", "RepeatInterleaveWithDim", "x0 x1 i:axis 0 y0"},
@@ -390,8 +396,10 @@ static const struct aclop_mapping aclop_mappings[] = {
      "c:coordinate_transformation_mode:*half_pixel,align_corners y0"},
     {"ResizeGradD:linear", "AclResizeGrad",
      "x0 l:original_size l:scales c:coordinate_transformation_mode:*half_pixel,align_corners y0"},
-    {"ResizeNearestNeighborV2", "UpsampleNearest2d", "x0 h1 y0"},
-    {"ResizeNearestNeighborV2Grad", "UpsampleNearest2dBackward", "x0 d:x0:2 d:y0 0 0 y0"},
+    {"ResizeNearestNeighborV2", "UpsampleNearest2d",
+     "=align_corners:0 =half_pixel_centers:0 x0 h1 y0"},
+    {"ResizeNearestNeighborV2Grad", "UpsampleNearest2dBackward",
+     "=align_corners:0 =half_pixel_centers:0 x0 d:x0:2 d:y0 0 0 y0"},
     {"ReverseV2", "Flip", "x0 h1 y0"},
     {"RmsNorm", "RmsNorm", "x0 x1 s:epsilon y0 y1"},
     {"RmsNormGrad", "RmsNormGrad", "x0 x1 x2 x3 y0 y1"},
@@ -442,6 +450,9 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"SoftplusV2Grad", "SoftplusBackward", "x0 x1 s:beta s:threshold y0"},
     {"Sort", "Sort", "x0 1 i:axis:-1 i:descending y0 y1"},
     {"SortV2", "AclSortValues", "x0 i:axis:-1 i:descending y0"},
+    {"Split", "AclSplit", "x1 v0 Y"},
+    {"SplitD", "AclSplit", "x0 i:split_dim Y"},
+    {"SplitVD", "AclSplit", "x0 i:split_dim Y"},
     {"Sqrt", "Sqrt", "x0 y0"},
     {"Square", "Mul", "x0 x0 y0"},
     {"StatelessBernoulli", "InplaceBernoulliTensor", "y0 x1 v2 v3"},
@@ -450,8 +461,10 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"StatelessRandomUniformV2", "InplaceUniform", "y0 0 1 v1 v2:1"},
     {"StatelessRandperm", "Randperm", "v0 v1 v2 y0"},
     {"StrideAdd", "StrideAdd", "x0 x1 i:x1_c1_offset i:x2_c1_offset i:c1_len y0"},
-    {"StridedSlice", "SliceSteps",
-     "=begin_mask:0 =end_mask:0 =ellipsis_mask:0 =new_axis_mask:0 x0 h1 h2 h3 i:shrink_axis_mask "
+    {"StridedSlice", "AclStridedSlice",
+     "x0 h1 h2 h3 i:begin_mask i:end_mask i:ellipsis_mask i:new_axis_mask i:shrink_axis_mask y0"},
+    {"StridedSliceGrad", "AclStridedSliceGrad",
+     "h0 h1 h2 h3 i:begin_mask i:end_mask i:ellipsis_mask i:new_axis_mask i:shrink_axis_mask x4 "
      "y0"},
     {"Sub", "Sub", "x0 x1 1 y0"},
     {"Svd", "Svd", "x0 i:full_matrices i:compute_uv:1 y0 y1 y2"},
@@ -482,6 +495,7 @@ static const struct aclop_mapping aclop_mappings[] = {
      "x0 i:return_idx i:return_counts i:axis:1000 y0 y1 y2"},
     {"UniqueWithCountsAndSorting", "Unique2",
      "x0 i:sorted i:return_inverse i:return_counts y0 y1 y2"},
+    {"UnsortedSegmentSum", "AclSegmentSum", "x0 x1 y0"},
     {"UpsampleNearest3d", "UpsampleNearest3d", "x0 l:output_size 0 0 0 y0"},
     {"UpsampleNearest3dGrad", "UpsampleNearest3dBackward",
      "x0 l:output_size l:input_size 0 0 0 y0"},

@@ -149,6 +149,21 @@ static bool counts(const struct op_param *param, enum which which)
     return which == ALL || (which == OUTPUTS) == (param->role == OP_ROLE_OUT);
 }
 
+// The index-th parameter that is a tensor or a list of them and that `which` counts; the number of
+// parameters if there is none.
+static unsigned find_param(const struct op_row *row, enum which which, size_t index)
+{
+    size_t seen = 0;
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const struct op_param *param = &row->params[i];
+        if ((param->kind == OP_KIND_TENSOR || param->kind == OP_KIND_TENSOR_LIST) &&
+            counts(param, which) && seen++ == index) {
+            return i;
+        }
+    }
+    return row->param_count;
+}
+
 static aclnnStatus bad_index(const char *func, const char *what, size_t index)
 {
     char text[96];
@@ -167,19 +182,15 @@ static aclnnStatus set_tensor(const char *func, aclOpExecutor *executor, enum wh
         return leo_acl_fail(ACLNN_ERR_PARAM_NULLPTR, func, "tensor is NULL");
     }
     const struct op_row *row = op_plan_row(executor->plan);
-    size_t seen = 0;
-    for (unsigned i = 0; i < row->param_count; i++) {
-        if (row->params[i].kind == OP_KIND_TENSOR && counts(&row->params[i], which) &&
-            seen++ == index) {
-            executor->addr[executor->first[i]] = opapi_address(tensor, (uintptr_t)addr);
-            return ACLNN_SUCCESS;
-        }
+    const unsigned at = find_param(row, which, index);
+    if (at == row->param_count || row->params[at].kind != OP_KIND_TENSOR) {
+        return bad_index(func, "tensor", index);
     }
-    return bad_index(func, "tensor", index);
+    executor->addr[executor->first[at]] = opapi_address(tensor, (uintptr_t)addr);
+    return ACLNN_SUCCESS;
 }
 
-// Tensor `relative` of the list that is the `index`-th tensor or list parameter that `which`
-// counts.
+// Tensor `relative` of a list.
 static aclnnStatus set_in_list(const char *func, aclOpExecutor *executor, enum which which,
                                size_t index, size_t relative, const aclTensorList *list, void *addr)
 {
@@ -191,23 +202,17 @@ static aclnnStatus set_in_list(const char *func, aclOpExecutor *executor, enum w
         return leo_acl_fail(ACLNN_ERR_PARAM_NULLPTR, func, "tensors is NULL");
     }
     const struct op_row *row = op_plan_row(executor->plan);
-    size_t seen = 0;
-    for (unsigned i = 0; i < row->param_count; i++) {
-        const struct op_param *param = &row->params[i];
-        if ((param->kind != OP_KIND_TENSOR && param->kind != OP_KIND_TENSOR_LIST) ||
-            !counts(param, which) || seen++ != index) {
-            continue;
-        }
-        const uint32_t length = executor->first[i + 1] - executor->first[i];
-        if (param->kind != OP_KIND_TENSOR_LIST || relative >= length ||
-            relative >= list->value.count) {
-            return bad_index(func, "tensor of the list", relative);
-        }
-        executor->addr[executor->first[i] + relative] =
-            opapi_address(list->items[relative], (uintptr_t)addr);
-        return ACLNN_SUCCESS;
+    const unsigned at = find_param(row, which, index);
+    if (at == row->param_count || row->params[at].kind != OP_KIND_TENSOR_LIST) {
+        return bad_index(func, "list", index);
     }
-    return bad_index(func, "list", index);
+    const uint32_t length = executor->first[at + 1] - executor->first[at];
+    if (relative >= length || relative >= list->value.count) {
+        return bad_index(func, "tensor of the list", relative);
+    }
+    executor->addr[executor->first[at] + relative] =
+        opapi_address(list->items[relative], (uintptr_t)addr);
+    return ACLNN_SUCCESS;
 }
 
 aclnnStatus aclSetInputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,

@@ -36,53 +36,6 @@ leo_status op_plan_slice_size(const struct op_call *call)
     return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &part) : status;
 }
 
-// One dimension of `part`: from `begin` up to `end` in steps; false if it begins outside.
-static bool take_steps(struct op_tensor *part, unsigned dim, int64_t begin, int64_t end,
-                       int64_t step, bool one)
-{
-    const int64_t size = part->dim[dim], first = begin < 0 ? begin + size : begin,
-                  past = end < 0 ? end + size : end, bound = past > size ? size : past;
-    if (first < 0 || first > size - one || step < 1 || step > INT32_MAX) {
-        return false;
-    }
-    *part = op_view_slice(part, dim, first, one ? 1 : bound > first ? bound - first : 0);
-    part->dim[dim] = (part->dim[dim] + step - 1) / step;
-    part->stride[dim] *= step;
-    return true;
-}
-
-leo_status op_plan_slice_steps(const struct op_call *call)
-{
-    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
-    const struct op_ints *begin = op_call_ints(call, "begin"), *end = op_call_ints(call, "end"),
-                         *step = op_call_ints(call, "step");
-    const int64_t shrink = op_call_int(call, "shrink");
-    if (begin->count != x->rank || end->count != x->rank || step->count != x->rank) {
-        return op_call_fail(call, LEO_ERR_SHAPE,
-                            "x has %u dimensions, but begin has %" PRIu64 " numbers, end %" PRIu64
-                            " and step %" PRIu64,
-                            x->rank, begin->count, end->count, step->count);
-    }
-    struct op_tensor part = *x;
-    unsigned rank = 0;
-    for (unsigned i = 0; i < x->rank; i++) {
-        const bool one = shrink >> i & 1;
-        if (!take_steps(&part, i, begin->items[i], end->items[i], step->items[i], one)) {
-            return op_call_fail(call, LEO_ERR_SHAPE,
-                                "the slice from %" PRId64 " up to %" PRId64 " in steps of %" PRId64
-                                " is not in dimension %u of x, which has shape %s",
-                                begin->items[i], end->items[i], step->items[i], i,
-                                op_tensor_shape_text(x).text);
-        }
-        part.dim[rank] = part.dim[i];
-        part.stride[rank] = part.stride[i];
-        rank += !one;
-    }
-    part.rank = rank;
-    leo_status status = op_call_check_shape(call, "y", part.rank, part.dim);
-    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &part) : status;
-}
-
 static bool view_fits(const struct op_ints *size, const struct op_ints *stride, int64_t offset,
                       int64_t room)
 {
@@ -312,6 +265,14 @@ leo_status op_plan_acl_diag(const struct op_call *call)
                             op_tensor_shape_text(x).text, diagonal, rank);
     }
     return rank == 1 ? make_diagonal(call, diagonal) : take_diagonal(call, diagonal);
+}
+
+leo_status op_plan_diag(const struct op_call *call)
+{
+    const struct op_value args[] = {*op_call_value(call, "self"), *op_call_value(call, "diagonal"),
+                                    *op_call_value(call, "out")};
+    return op_plan_call(
+        call->plan, op_call_tensor(call, "self")->rank == 1 ? "AclDiag" : "AclDiagPart", args, 3);
 }
 
 leo_status op_plan_acl_fill_diagonal(const struct op_call *call)

@@ -84,6 +84,24 @@ static void drop(struct op_chain *chain, const struct op_tensor *x, const struct
                   op_value_real(op_call_real(chain->call, "keep")), op_value_tensor(out));
 }
 
+static leo_status plan_bias_add(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x");
+    const bool second = op_call_int(call, "place") % 2 && x->rank >= 2;
+    struct op_tensor bias = *op_call_tensor(call, "bias");
+    const int64_t channels = x->rank ? x->dim[second ? 1 : x->rank - 1] : 0;
+    leo_status status = op_call_check_shape(call, "bias", 1, &channels);
+    struct op_chain chain = op_chain_begin(call);
+    chain.status = status;
+    for (unsigned i = 2; second && i < x->rank; i++) {
+        bias = op_view_insert(&bias, bias.rank);
+    }
+    const struct op_scalar one = op_scalar_int(1);
+    OP_CHAIN_CALL(&chain, "Add", op_value_tensor(x), op_value_tensor(&bias), op_value_scalar(&one),
+                  *op_call_value(call, "y"));
+    return chain.status;
+}
+
 static leo_status plan_axpy_softmax(const struct op_call *call)
 {
     const struct op_tensor *softmax = op_call_tensor(call, "softmax");
@@ -417,6 +435,7 @@ leo_status op_plan_aclop_small(const struct op_call *call)
         leo_status (*plan)(const struct op_call *call);
     } plans[] = {
         {"normalize_batch", plan_normalize_batch},
+        {"bias_add", plan_bias_add},
         {"axpy_softmax", plan_axpy_softmax},
         {"axpy_softmax_gradient", plan_axpy_softmax_gradient},
         {"sign_pack", plan_sign_pack},

@@ -147,3 +147,23 @@ leo_status op_plan_confusion_transpose(const struct op_call *call)
     }
     return status == LEO_OK ? copy_out(call, &turned) : status;
 }
+
+leo_status op_plan_expand(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
+    const struct op_ints *size = op_call_ints(call, "size");
+    const uint64_t front = size->count - self->rank;
+    int64_t dim[OP_RANK_MAX];
+    bool fits = size->count >= self->rank && size->count <= OP_RANK_MAX;
+    for (uint64_t i = 0; fits && i < size->count; i++) {
+        const int64_t own = i < front ? 1 : self->dim[i - front];
+        dim[i] = size->items[i] == -1 && i >= front ? own : size->items[i];
+        fits = dim[i] >= 0 && (own == 1 || dim[i] == own);
+    }
+    if (!fits) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "self of shape %s cannot be expanded to that size",
+                            op_tensor_shape_text(self).text);
+    }
+    leo_status status = op_call_check_shape(call, "out", (unsigned)size->count, dim);
+    return status == LEO_OK && op_tensor_count(out) ? op_plan_copy(call->plan, out, self) : status;
+}

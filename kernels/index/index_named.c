@@ -105,3 +105,92 @@ leo_status op_plan_acl_scatter_rows(const struct op_call *call)
                                     *op_call_value(call, "updates")};
     return status == LEO_OK ? op_plan_call(call->plan, "InplaceIndexCopy", args, 4) : status;
 }
+
+// As the public interface has it, two operators of TensorFlow's: which one tells the shape of
+// updates.
+leo_status op_plan_tf_scatter_add(const struct op_call *call)
+{
+    const struct op_tensor *var = op_call_tensor(call, "varRef"),
+                           *indices = op_call_tensor(call, "indices"),
+                           *updates = op_call_tensor(call, "updates");
+    const unsigned slices = var->rank ? var->rank - 1 : 0;
+    if (updates->rank != indices->rank + slices) {
+        return put_slices(call, var, true);
+    }
+    for (unsigned i = 0; i < updates->rank; i++) {
+        if (updates->dim[i] !=
+            (i < indices->rank ? indices->dim[i] : var->dim[i - indices->rank + 1])) {
+            return op_call_fail(call, LEO_ERR_SHAPE,
+                                "updates has shape %s for varRef of shape %s and indices of %s",
+                                op_tensor_shape_text(updates).text, op_tensor_shape_text(var).text,
+                                op_tensor_shape_text(indices).text);
+        }
+    }
+    if (op_tensor_count(updates) == 0) {
+        return LEO_OK;
+    }
+    const struct op_tensor_list places = {&indices, 1};
+    const struct op_value args[] = {op_value_tensor(var), op_value_tensors(&places),
+                                    *op_call_value(call, "updates"), op_value_int(1),
+                                    op_value_int(0)};
+    return op_plan_call(call->plan, "IndexPutImpl", args, 5);
+}
+
+// Places below 0 count from the end, whether or not the call asks for that.
+leo_status op_plan_gather_nd(const struct op_call *call)
+{
+    const struct op_tensor *self = op_call_tensor(call, "self"),
+                           *indices = op_call_tensor(call, "indices");
+    const int64_t named = indices->rank ? indices->dim[indices->rank - 1] : 0;
+    struct op_tensor lists[OP_RANK_MAX];
+    const struct op_tensor *items[OP_RANK_MAX];
+    if (named < 1 || named > (int64_t)self->rank) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "rows of indices of shape %s name no slices of self of shape %s",
+                            op_tensor_shape_text(indices).text, op_tensor_shape_text(self).text);
+    }
+    for (int64_t i = 0; i < named; i++) {
+        lists[i] = op_view_select(indices, indices->rank - 1, i);
+        items[i] = &lists[i];
+    }
+    const struct op_tensor_list list = {items, (uint64_t)named};
+    const struct op_value args[] = {op_value_tensor(self), op_value_tensors(&list),
+                                    *op_call_value(call, "out")};
+    return op_plan_call(call->plan, "Index", args, 3);
+}
+
+// Slices without a place go to one more behind the others.
+leo_status op_plan_segment_sum(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *ids = op_call_tensor(call, "ids"),
+                           *y = op_call_tensor(call, "y");
+    int64_t dim[OP_RANK_MAX];
+    bool fits = y->rank >= 1 && x->rank == ids->rank + y->rank - 1;
+    for (unsigned i = 0; fits && i < x->rank; i++) {
+        fits = x->dim[i] == (i < ids->rank ? ids->dim[i] : y->dim[i - ids->rank + 1]);
+    }
+    if (!fits) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "x of shape %s, ids of %s and y of %s",
+                            op_tensor_shape_text(x).text, op_tensor_shape_text(ids).text,
+                            op_tensor_shape_text(y).text);
+    }
+    for (unsigned i = 0; i < y->rank; i++) {
+        dim[i] = y->dim[i] + (i == 0);
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor sums = op_chain_temp(&chain, x->type, y->rank, dim),
+                           places = op_chain_temp_like(&chain, ids->type, ids), *item = &places;
+    const struct op_tensor_list list = {&item, 1};
+    op_chain_fill(&chain, &sums, 0);
+    if (op_tensor_count(x)) {
+        OP_CHAIN_CALL(&chain, "SegmentPlace", op_value_tensor(ids), op_value_int(y->dim[0]),
+                      op_value_tensor(&places));
+        OP_CHAIN_CALL(&chain, "IndexPutImpl", op_value_tensor(&sums), op_value_tensors(&list),
+                      op_value_tensor(x), op_value_int(1), op_value_int(0));
+    }
+    if (op_tensor_count(y)) {
+        const struct op_tensor kept = op_view_slice(&sums, 0, 0, y->dim[0]);
+        op_chain_copy(&chain, y, &kept);
+    }
+    return chain.status;
+}

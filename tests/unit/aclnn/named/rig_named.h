@@ -28,7 +28,7 @@ struct rig_tensor rig_named_floats(unsigned rank, const int64_t *dim, uint64_t s
 struct rig_tensor rig_named_ints(enum op_type type, unsigned rank, const int64_t *dim,
                                  const int64_t *values);
 
-enum { RIG_NAMED_MAX = 10 };
+enum { RIG_NAMED_MAX = 14 };
 
 /** Tensors of a call, inputs first, and what each output shall hold. */
 struct rig_named_made {
