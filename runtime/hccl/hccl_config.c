@@ -172,3 +172,51 @@ void HcclCommConfigInit(HcclCommConfig *config)
     config->hcclRdmaServiceLevel = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
     config->hcclWorldRankID = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
 }
+
+/* ---- what a simulated network has no use for ---- */
+
+static HcclResult refuse(const char *func, const char *what)
+{
+    return hccl_fail(HCCL_E_NOT_SUPPORT, func, "%s", what);
+}
+
+static const char ALWAYS_COPIES[] = "exchanges always copy here; leave this call out";
+
+HcclResult HcclCommSetMemoryRange(HcclComm comm, void *baseVirPtr, size_t size, size_t alignment,
+                                  uint64_t flags)
+{
+    (void)comm, (void)baseVirPtr, (void)size, (void)alignment, (void)flags;
+    return refuse(__func__, ALWAYS_COPIES);
+}
+
+HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void *baseVirPtr)
+{
+    (void)comm, (void)baseVirPtr;
+    return refuse(__func__, ALWAYS_COPIES);
+}
+
+HcclResult HcclCommActivateCommMemory(HcclComm comm, void *virPtr, size_t size, size_t offset,
+                                      void *handle, uint64_t flags)
+{
+    (void)comm, (void)virPtr, (void)size, (void)offset, (void)handle, (void)flags;
+    return refuse(__func__, ALWAYS_COPIES);
+}
+
+HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void *virPtr)
+{
+    (void)comm, (void)virPtr;
+    return refuse(__func__, ALWAYS_COPIES);
+}
+
+HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t *ranks, bool *useBackup,
+                                    uint32_t nRanks)
+{
+    (void)comm, (void)ranks, (void)useBackup, (void)nRanks;
+    return refuse(__func__, "a simulated card has one network card");
+}
+
+HcclResult HcclCommResume(HcclComm comm)
+{
+    (void)comm;
+    return refuse(__func__, "a communicator that failed cannot go on: destroy it and make another");
+}

@@ -332,13 +332,16 @@ void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo)
 
 aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream)
 {
+    // What MindSpore 2.10.0 gives instead of the documented numbers.
+    enum { OTHER_START = 60000, OTHER_END = 60001 };
+    const bool start = (int)tag == ACL_STEP_START || (int)tag == OTHER_START;
     (void)stream;
-    if (!stepInfo || (tag != ACL_STEP_START && tag != ACL_STEP_END)) {
+    if (!stepInfo || (!start && (int)tag != ACL_STEP_END && (int)tag != OTHER_END)) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, "aclprofGetStepTimestamp",
                         "no step, or tag %d is neither start nor end", (int)tag);
     }
     uint64_t now = leo_rt_profile_clock_ns();
-    if (tag == ACL_STEP_START) {
+    if (start) {
         stepInfo->start_ns = now;
     } else {
         stepInfo->end_ns = now;

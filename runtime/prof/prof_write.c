@@ -100,22 +100,72 @@ static void write_quoted(FILE *file, const char *text)
     fputc('"', file);
 }
 
-bool prof_write_start(const char *folder, char *error, size_t error_bytes)
-{
-    const struct writer writer = {folder, error, error_bytes};
-    char path[PROF_PATH_BYTES];
+/** One moment on the clocks of the host. */
+struct moment {
     struct timespec real;
-    FILE *file = open_file(&writer, "host/start_info", path);
+    uint64_t raw_ns, count; /**< CLOCK_MONOTONIC_RAW, and what rdtsc counts */
+};
+
+#if defined(__x86_64__)
+static uint64_t read_counter(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+#else
+// The same rate as the other clock: programs then read both alike.
+static uint64_t read_counter(void)
+{
+    return leo_rt_profile_clock_ns();
+}
+#endif
+
+static struct moment take_moment(void)
+{
+    struct moment now;
+    clock_gettime(CLOCK_REALTIME, &now.real);
+    now.raw_ns = leo_rt_profile_clock_ns();
+    now.count = read_counter();
+    return now;
+}
+
+static bool write_text(const struct writer *writer, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool write_text(const struct writer *writer, const char *name, const char *format, ...)
+{
+    char path[PROF_PATH_BYTES];
+    FILE *file = open_file(writer, name, path);
     if (!file) {
         return false;
     }
-    clock_gettime(CLOCK_REALTIME, &real);
-    uint64_t raw = leo_rt_profile_clock_ns();
-    fprintf(file,
-            "{\"collectionTimeBegin\": \"%" PRIu64 "\", \"clockMonotonicRaw\": \"%" PRIu64
-            "\", \"pid\": %ld}\n",
-            (uint64_t)real.tv_sec * 1000000u + (uint64_t)real.tv_nsec / 1000u, raw, (long)getpid());
-    return close_file(&writer, file, path);
+    va_list args;
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
+    return close_file(writer, file, path);
+}
+
+bool prof_write_start(const char *folder, char *error, size_t error_bytes)
+{
+    const struct writer writer = {folder, error, error_bytes};
+    const struct moment now = take_moment();
+    return write_text(&writer, "host/start_info",
+                      "{\"collectionTimeBegin\": \"%" PRIu64 "\", \"clockMonotonicRaw\": \"%" PRIu64
+                      "\", \"pid\": %ld}\n",
+                      (uint64_t)now.real.tv_sec * 1000000u + (uint64_t)now.real.tv_nsec / 1000u,
+                      now.raw_ns, (long)getpid()) &&
+           // MindSpore stamps what it does with the counter.
+           write_text(&writer, "host/host_start.log",
+                      "[Host]\nclock_monotonic_raw = %" PRIu64 "\ncntvct = %" PRIu64 "\n",
+                      now.raw_ns, now.count);
+}
+
+// The same at the end: the counter's rate.
+static bool write_end(const struct writer *writer)
+{
+    const struct moment now = take_moment();
+    return write_text(writer, "host/host_end.log",
+                      "[Host]\nclock_monotonic_raw = %" PRIu64 "\ncntvct = %" PRIu64 "\n",
+                      now.raw_ns, now.count);
 }
 
 /** The three logs of the host, open together: marks are in one list. */
@@ -375,7 +425,7 @@ bool prof_write_result(const char *folder, const struct prof_device *devices, ui
                        const struct aclprofConfig *config, char *error, size_t error_bytes)
 {
     const struct writer writer = {folder, error, error_bytes};
-    bool good = write_host(&writer, devices, count);
+    bool good = write_end(&writer) && write_host(&writer, devices, count);
     for (uint32_t i = 0; good && i < count; i++) {
         good = write_device(&writer, &devices[i], config);
     }

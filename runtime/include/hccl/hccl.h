@@ -7,6 +7,7 @@
 
 #include <acl/acl_base.h>
 #include <hccl/hccl_types.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,6 +96,18 @@ HCCL_FUNC_VISIBILITY HcclResult HcclReduceScatterV(void *sendBuf, const void *se
                                                    uint64_t recvCount, HcclDataType dataType,
                                                    HcclReduceOp op, HcclComm comm,
                                                    aclrtStream stream);
+/** Exchanges without copies, in memory of one range of addresses: refused, ours always copy. */
+HCCL_FUNC_VISIBILITY HcclResult HcclCommSetMemoryRange(HcclComm comm, void *baseVirPtr, size_t size,
+                                                       size_t alignment, uint64_t flags);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void *baseVirPtr);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommActivateCommMemory(HcclComm comm, void *virPtr, size_t size,
+                                                           size_t offset, void *handle,
+                                                           uint64_t flags);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void *virPtr);
+/** Another network card of a rank, and going on after a suspension: refused. */
+HCCL_FUNC_VISIBILITY HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t *ranks,
+                                                         bool *useBackup, uint32_t nRanks);
+HCCL_FUNC_VISIBILITY HcclResult HcclCommResume(HcclComm comm);
 /** Sends and receives of the calling thread between the two run together; groups may nest. */
 HCCL_FUNC_VISIBILITY HcclResult HcclGroupStart(void);
 HCCL_FUNC_VISIBILITY HcclResult HcclGroupEnd(void);

@@ -120,6 +120,12 @@ static void wrong_use_is_refused(void)
         HCCL_E_PTR);
     CU_ASSERT_EQUAL(HcclAllReduce(w.a, w.b, 1, (HcclDataType)99, HCCL_REDUCE_SUM, w.comm, w.stream),
                     HCCL_E_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(HcclCommSetMemoryRange(w.comm, w.a, 1, 1, 0), HCCL_E_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(HcclCommUnsetMemoryRange(w.comm, w.a), HCCL_E_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(HcclCommActivateCommMemory(w.comm, w.a, 1, 0, NULL, 0), HCCL_E_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(HcclCommDeactivateCommMemory(w.comm, w.a), HCCL_E_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(HcclCommWorkingDevNicSet(w.comm, NULL, NULL, 0), HCCL_E_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(HcclCommResume(w.comm), HCCL_E_NOT_SUPPORT);
     CU_ASSERT_EQUAL(
         HcclAllReduce(w.a, w.b, 1, HCCL_DATA_TYPE_FP32, (HcclReduceOp)9, w.comm, w.stream),
         HCCL_E_NOT_SUPPORT);

@@ -61,6 +61,11 @@ static void use_stamps(void)
     CU_ASSERT_EQUAL(aclprofMark(stamp), 0);
     CU_ASSERT_EQUAL(aclprofGetStepTimestamp(step, ACL_STEP_START, NULL), 0);
     CU_ASSERT_EQUAL(aclprofGetStepTimestamp(step, ACL_STEP_END, NULL), 0);
+    // MindSpore's numbers for the same.
+    CU_ASSERT_EQUAL(aclprofGetStepTimestamp(step, (aclprofStepTag)60000, NULL), 0);
+    CU_ASSERT_EQUAL(aclprofGetStepTimestamp(step, (aclprofStepTag)60001, NULL), 0);
+    CU_ASSERT_EQUAL(aclprofGetStepTimestamp(step, (aclprofStepTag)2, NULL),
+                    ACL_ERROR_INVALID_PARAM);
     CU_ASSERT_NOT_EQUAL(aclprofPop(), 0);
     CU_ASSERT_NOT_EQUAL(aclprofRangeStop(range), 0);
     CU_ASSERT_EQUAL(aclprofSetStampTraceMessage(stamp, NULL, 1), ACL_ERROR_INVALID_PARAM);
@@ -104,13 +109,15 @@ static void profile_has_tasks_launches_and_memory(void)
     CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "outer"), 1);
     CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "across"), 1);
     CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "mark:moment"), 1);
-    CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "step"), 1);
+    CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "step"), 2);
     CU_ASSERT_EQUAL(count_lines(folder, "device_0/data/task.csv", ",copy,"), 3);
     CU_ASSERT_EQUAL(count_lines(folder, "device_0/data/task.csv", ",fill,"), 1);
     CU_ASSERT_EQUAL(count_lines(folder, "host/data/launch.csv", "0,"), 4);
     CU_ASSERT_EQUAL(count_lines(folder, "host/data/api.csv", "\"mark:here, \"\"I\"\"\""), 1);
     CU_ASSERT(count_lines(folder, "host/data/memory.csv", "0,") >= 1);
     CU_ASSERT_EQUAL(count_lines(folder, "host/start_info", "clockMonotonicRaw"), 1);
+    CU_ASSERT_EQUAL(count_lines(folder, "host/host_start.log", "cntvct = "), 1);
+    CU_ASSERT_EQUAL(count_lines(folder, "host/host_end.log", "cntvct = "), 1);
     CU_ASSERT_EQUAL(count_lines(folder, "device_0/data/device.json", "\"lost\": 0"), 1);
     aclrtFree(memory);
     end();

@@ -70,6 +70,30 @@ class Msprof(Profiled):
         with open(found[0], newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
+    def host(self, code=0):
+        """What get_msprof_info.py says of the host."""
+        done = subprocess.run([sys.executable, "-B", MSPROF.with_name("get_msprof_info.py"), "-dir", self.folder / "host"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_rate_of_the_hosts_counter(self):
+        def moment(name, ns, count):
+            (self.folder / "host" / name).write_text(f"[Host]\nclock_monotonic_raw = {ns}\ncntvct = {count}\n")
+
+        self.assertEqual(self.host(1)["status"], 1)
+        moment("host_start.log", RAW_NS, 1000)
+        self.assertIn("was not stopped", self.host(1)["info"])
+        moment("host_end.log", RAW_NS + 2_000_000, 5_001_000)
+        data = self.host()["data"]
+        self.assertEqual(float(data["host_info"]["cpu_info"][0]["Frequency"]), 2500)
+        self.assertGreaterEqual(data["version_info"]["drv_version"], 467473)  # what MindSpore compares with
+        moment("host_end.log", RAW_NS, 1000)
+        self.assertEqual(self.host(1)["status"], 1)
+
+    def test_rules_of_the_analysis(self):
+        self.assertIn("no collectives", self.msprof("--analyze=on", "--rule=communication,communication_matrix", f"--output={self.folder}"))
+
     def test_op_summary(self):
         rows = self.table("op_summary")
         self.assertEqual([r["Op Name"] for r in rows], ["aclnnMatmul", "aclnnInplaceAdd", "user_kernel"])

@@ -33,7 +33,32 @@ def variables(text):
     return dict(line.split("=", 1) for line in text.split("\n") if "=" in line)
 
 
+ABSENT = """
+from te import tik, version
+from te.platform.fusion_manager import fusion_manager
+import te.lang.cce
+from tbe.tvm.topi.cce import util
+from impl.matmul_vector import matmul_vector_cce
+from hccl import sys_version
+
+@fusion_manager.register("kernel")
+@util.check_input_type(dict, (str, int))
+def kernel(size):
+    return tik.Tik(tik.Dprofile("v100", "cloud")).Tensor("float16", (size,))
+
+assert kernel.__name__ == "kernel" and sys_version.__sys_version__ == version.version
+print(version.version)
+kernel(16)
+"""
+
+
 class Toolkit(unittest.TestCase):
+    def test_names_of_the_kernel_compiler_decorate_and_then_refuse(self):
+        done = run(sys.executable, "-B", "-c", ABSENT, env={"PYTHONPATH": str(HOME / "python" / "site-packages")}, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"Version={done.stdout.strip()}", (HOME / "compiler" / "version.info").read_text().splitlines())
+        self.assertIn("KernelCompilerAbsent: te.tik.Tik is not here", done.stderr)
+
     def test_each_library_gives_its_functions_and_has_an_unwind_table(self):
         for name, function in LIBRARIES.items():
             path = HOME / "lib64" / name

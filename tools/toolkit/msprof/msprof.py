@@ -77,6 +77,7 @@ def main():
     parser.add_argument("--export", choices=("on", "off"), default="off", help="write the tables and the timeline")
     parser.add_argument("--analyze", choices=("on", "off"), default="off", help="communication analysis of several devices")
     parser.add_argument("--output", metavar="DIR", help="a PROF_* folder, or one that holds them")
+    parser.add_argument("--rule", default="communication", help="what to analyze, words with commas between: communication (others are not there)")
     # torch_npu looks for this word in the help text to know whether it may ask for a data base.
     parser.add_argument("--type", choices=("text", "db"), default="text", help="tables and timeline, or a data base (SQLite)")
     args = parser.parse_args()
