@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""case.py DEVICE CASE: trains a small network under MindSpore and prints its losses, one a line behind the word loss."""
+"""case.py DEVICE CASE: trains a small network under MindSpore and prints its losses, one a line behind the word loss. A case is words
+with - between: the mode, the optimizer, what is special; or zoo, a network of zoo.py, the mode and the optimizer."""
 
 import sys
 
 import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
+import zoo
 from mindspore import Model, Tensor, nn
 
 BATCH, STEPS, CLASSES = 16, 4, 10
@@ -40,6 +42,7 @@ OPTIMIZERS = {
     "momentum": lambda parameters, scale: nn.Momentum(parameters, 0.005, 0.9, loss_scale=scale),
     "sgd": lambda parameters, scale: nn.SGD(parameters, 0.005, momentum=0.9, loss_scale=scale),
     "adam": lambda parameters, scale: nn.Adam(parameters, 1e-3, loss_scale=scale),
+    "adamw": lambda parameters, _: nn.AdamWeightDecay(parameters, 1e-3, weight_decay=0.01),
 }
 
 
@@ -72,6 +75,19 @@ def scaled_steps(network, loss, optimizer, pictures, labels):
         sys.exit(f"the scale is {float(step.scale_sense.asnumpy())} after {STEPS} steps without an overflow, doubled each second one")
 
 
+def zoo_steps(name, make_optimizer, values):
+    make, batch = zoo.NETWORKS[name]
+    network = make()
+    for parameter in network.trainable_params():
+        if parameter.ndim > 1:
+            wide = np.prod(parameter.shape[1:])
+            parameter.set_data(Tensor((values.standard_normal(parameter.shape) / wide**0.5).astype(np.float32)))
+    step = nn.TrainOneStepCell(network, make_optimizer(network.trainable_params(), 1.0))
+    step.set_train()
+    for _ in range(STEPS):
+        print("loss", float(step(*map(Tensor, batch(values))).asnumpy()), flush=True)
+
+
 def model_steps(network, loss, optimizer, pictures, labels, sink, **levels):
     data = ds.NumpySlicesDataset((pictures, labels), ["x", "y"], shuffle=False).batch(BATCH, drop_remainder=True)
     model = Model(network, loss_fn=loss, optimizer=optimizer, **levels)
@@ -87,6 +103,10 @@ def main():
     if device == "Ascend":
         ms.set_context(jit_config={"jit_level": "O0"})  # kernel by kernel
     values = np.random.default_rng(0)
+    make_optimizer = next(make for name, make in OPTIMIZERS.items() if name in words)
+    if words[0] == "zoo":
+        zoo_steps(words[1], make_optimizer, values)
+        return
     pictures = values.standard_normal((STEPS * BATCH, 1, 28, 28)).astype(np.float32)
     labels = values.integers(0, CLASSES, STEPS * BATCH).astype(np.int32)
     network = Network()
@@ -101,7 +121,7 @@ def main():
         # In PyNative a step with an overflow is left out; in graph mode that branch cannot be, and the optimizer divides by the scale.
         drop = "pynative" in words
         levels["loss_scale_manager"], scale = ms.FixedLossScaleManager(1024, drop_overflow_update=drop), 1.0 if drop else 1024.0
-    optimizer = next(make for name, make in OPTIMIZERS.items() if name in words)(network.trainable_params(), scale)
+    optimizer = make_optimizer(network.trainable_params(), scale)
     if "model" in words or "sink" in words:
         model_steps(network, loss, optimizer, pictures, labels, chip and "sink" in words, **levels)
     elif "scale" in words and chip:  # MindSpore has no such step for the CPU
