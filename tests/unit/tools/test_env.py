@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ["runtime", "driver", "sim", "kernels", "tools", "training", "python", "isa"]
 # What other programs own and we only pass on or look at as they do.
-FOREIGN = {"HOME", "PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "MANPATH"}
+FOREIGN = {"HOME", "PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "MANPATH", "CXX"}
 PREFIXES = r"(?:LEO|ASCEND|HCCL|ACL|CNRT|CNCL|MLU|UCX|RANK|NEUWARE)_[A-Z0-9_]+"
 
 
