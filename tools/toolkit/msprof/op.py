@@ -64,13 +64,20 @@ class Core:
         return self.last - (self.first or 0)
 
 
+def plain(name):
+    """A C++ function's own name."""
+    length = re.match(r"_Z(\d+)", name)
+    return name[length.end():length.end() + int(length[1])] if length else name
+
+
 def launch_of(device, wanted):
     """The first launch of the kernel of that name, or of any."""
     names = []
     for task in device.tasks:
         if task.kind == "kernel":
             names.append(task.name)
-            if wanted is None or any(re.fullmatch(re.escape(part).replace(r"\*", ".*"), task.name) for part in wanted.split("|")):
+            if wanted is None or any(re.fullmatch(re.escape(part).replace(r"\*", ".*"), name)
+                                 for part in wanted.split("|") for name in (task.name, plain(task.name))):
                 return task
     told = ", ".join(sorted(set(names))) or "none"
     raise Error(f"no kernel {wanted} was launched; there were: {told}" if wanted else "the program launched no kernel")
@@ -164,6 +171,8 @@ def write_simulator(folder, device, cores, events):
     """A folder a core, and a timeline of all."""
     rows, place = hot_spots.read(device), folder / "simulator"
     place.mkdir()
+    if not rows:
+        print("msprof op: no lines and instructions: the program unloaded its kernels before its end", file=sys.stderr)
     names = [event for event in events if event["ph"] == "M"]
     (place / "trace.json").write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
 
