@@ -237,6 +237,26 @@ static void pooled_to_one_place(void)
     rig_named_expect("CustAdaptiveAvgPool2DGrad", NULL, &back, 0, bound);
 }
 
+static void cross_entropy_of_sigmoids(void)
+{
+    struct rig_named_made forward = {0}, back = {0};
+    rig_named_input(&forward, rig_named_floats(3, whole, 1));
+    rig_named_input(&forward, rig_named_floats(3, whole, 2));
+    rig_named_output(&forward, rig_named_floats(3, whole, 3));
+    for (unsigned i = 0; i < 3; i++) { // predictions, targets, gradients of the losses
+        rig_named_input(&back, rig_named_floats(3, whole, i + 1));
+    }
+    rig_named_output(&back, rig_named_floats(3, whole, 4));
+    for (int64_t i = 0; i < 60; i++) {
+        const double x = rig_named_at(&forward, 0, i), t = rig_named_at(&forward, 1, i);
+        forward.want[0][i] = log1p(exp(x)) - x * t;
+        back.want[0][i] = (1 / (1 + exp(-x)) - t) * rig_named_at(&back, 2, i);
+    }
+    const struct rig_bound near = {.of_each = 2e-5, .of_largest = 2e-5, .roundings = 2};
+    rig_named_expect("SigmoidCrossEntropyWithLogits", NULL, &forward, 0, near);
+    rig_named_expect("SigmoidCrossEntropyWithLogitsGrad", NULL, &back, 0, near);
+}
+
 static void sums_of_segments(void)
 {
     const int64_t list[] = {2, 3}, dim[] = {2, 3, 5}, sums[] = {4, 5}, one[] = {1}, four[] = {4},
@@ -380,6 +400,7 @@ int main(int argc, char **argv)
         {"relu_up_to_6", relu_up_to_6},
         {"adam_with_decay", adam_with_decay},
         {"pooled_to_one_place", pooled_to_one_place},
+        {"cross_entropy_of_sigmoids", cross_entropy_of_sigmoids},
         {"sums_of_segments", sums_of_segments},
         {"addresses_behind_a_list", addresses_behind_a_list},
         {"expanded", expanded},
