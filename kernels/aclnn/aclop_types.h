@@ -191,17 +191,23 @@ static const struct aclop_mapping aclop_mappings[] = {
      "=keep_prob:1 =cell_clip:-1 =num_proj:0 x0 x1 x2 x4 x5 x6 x7 x8 x9 x10 x11 x12? x13? y0 y1 y2 "
      "y3 y4 y5"},
     {"DynamicRNN", "DynamicRnn",
-     "=time_major:1 =use_peephole:0 x0 x1 x2? x3? x4? x5? "
-     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4 y5 y6 y7"},
+     "=time_major:1 =use_peephole:0 =cell_clip:-1 =num_proj:0 =forget_bias:0 =cell_type:LSTM "
+     "=activation:tanh =keep_prob:1 x0 x1 x2? x3? x4? x5? "
+     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL c:gate_order:*ijfo,ifjo,ifco y0 y1 y2 y3 y4 "
+     "y5 y6 y7"},
     {"DynamicRNNGrad", "DynamicRnnGrad",
-     "=time_major:1 =use_peephole:0 x0 x1 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 x16? "
-     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4"},
+     "=time_major:1 =use_peephole:0 =cell_clip:-1 =num_proj:0 =forget_bias:0 x0 x1 x4 x5 x6 "
+     "x7 x8 x9? x10? x11 x12 x13 x14 x15 x16? c:direction:*UNIDIRECTIONAL,REDIRECTIONAL "
+     "c:gate_order:*ijfo,ifjo,ifco y0 y1 y2 y3 y4"},
     {"DynamicRNNV2", "DynamicRnnV2",
-     "=time_major:1 =use_peephole:0 x0 x1 x2 x3? x4? x5? x6? "
-     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4 y5 y6 y7"},
+     "=time_major:1 =use_peephole:0 =cell_clip:-1 =num_proj:0 =forget_bias:0 =cell_type:LSTM "
+     "=activation:tanh =keep_prob:1 x0 x1 x2 x3? x4? x5? x6? "
+     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL c:gate_order:*ijfo,ifjo,ifco y0 y1 y2 y3 y4 "
+     "y5 y6 y7"},
     {"DynamicRNNV2Grad", "DynamicRnnV2Grad",
-     "=time_major:1 =use_peephole:0 x0 x1 x2 x4 x5 x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 x16? "
-     "c:direction:*UNIDIRECTIONAL,REDIRECTIONAL y0 y1 y2 y3 y4 y5"},
+     "=time_major:1 =use_peephole:0 =cell_clip:-1 =num_proj:0 =forget_bias:0 x0 x1 x2 x4 x5 "
+     "x6 x7 x8 x9? x10? x11 x12 x13 x14 x15 x16? c:direction:*UNIDIRECTIONAL,REDIRECTIONAL "
+     "c:gate_order:*ijfo,ifjo,ifco y0 y1 y2 y3 y4 y5"},
     {"Elu", "Elu", "x0 s:alpha s:scale s:input_scale y0"},
     {"EluGradV2", "EluBackward", "x0 s:alpha s:scale s:input_scale i:is_result x1 y0"},
     {"EmbeddingBag", "EmbeddingBag",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Long short-term memory, forward and backward. Gates lie in the order i, f, g, o, as in PyTorch.
- */
+/* Long short-term memory, forward and backward. Gates lie in the order i, f, g, o, as in PyTorch,
+ * or in the order i, g, f, o, the default of those by type name. */
 #include "recurrent.h"
 
 enum { GATES = 4 };
@@ -13,26 +13,39 @@ struct lstm_saved {
 /* One layer and direction. */
 struct lstm {
     const struct rnn *rnn;
-    bool reverse;
+    bool reverse, candidate_second; /* gates i, g, f, o */
     struct rnn_weights w;
     struct op_tensor x;      /* [steps, batch, features] */
     struct op_tensor h0, c0; /* [batch, hidden] */
     struct lstm_saved saved;
 };
 
+enum { GATE_I, GATE_F, GATE_G, GATE_O };
+
+static struct op_tensor gate_of(const struct lstm *l, const struct op_tensor *gates, unsigned gate)
+{
+    static const unsigned places[2][GATES] = {
+        {[GATE_I] = 0, [GATE_F] = 1, [GATE_G] = 2, [GATE_O] = 3},
+        {[GATE_I] = 0, [GATE_F] = 2, [GATE_G] = 1, [GATE_O] = 3},
+    };
+    return rnn_gate(l->rnn, gates, places[l->candidate_second][gate]);
+}
+
 static void forward_step(struct op_chain *chain, const struct lstm *l, int64_t t,
                          const struct op_tensor *gates, const struct op_tensor *h_before,
                          const struct op_tensor *c_before)
 {
-    static const char *const functions[GATES] = {"Sigmoid", "Sigmoid", "Tanh", "Sigmoid"};
+    static const char *const functions[GATES] = {
+        [GATE_I] = "Sigmoid", [GATE_F] = "Sigmoid", [GATE_G] = "Tanh", [GATE_O] = "Sigmoid"};
     const struct lstm_saved *s = &l->saved;
     const struct op_tensor i = op_view_select(&s->i, 0, t), f = op_view_select(&s->f, 0, t),
                            g = op_view_select(&s->g, 0, t), o = op_view_select(&s->o, 0, t),
                            c = op_view_select(&s->c, 0, t), h = op_view_select(&s->h, 0, t),
                            tanhc = op_view_select(&s->tanhc, 0, t);
-    const struct op_tensor *const outs[GATES] = {&i, &f, &g, &o};
+    const struct op_tensor *const outs[GATES] = {
+        [GATE_I] = &i, [GATE_F] = &f, [GATE_G] = &g, [GATE_O] = &o};
     for (unsigned k = 0; k < GATES; k++) {
-        const struct op_tensor part = rnn_gate(l->rnn, gates, k);
+        const struct op_tensor part = gate_of(l, gates, k);
         OP_CHAIN_CALL(chain, functions[k], op_value_tensor(&part), op_value_tensor(outs[k]));
     }
     OP_CHAIN_CALL(chain, "RnnMulAdd", op_value_tensor(&f), op_value_tensor(c_before),
@@ -81,8 +94,8 @@ static void backward_step(struct op_chain *chain, const struct lstm *l, int64_t 
     const struct op_tensor i = op_view_select(&s->i, 0, t), f = op_view_select(&s->f, 0, t),
                            g = op_view_select(&s->g, 0, t), o = op_view_select(&s->o, 0, t),
                            tanhc = op_view_select(&s->tanhc, 0, t);
-    const struct op_tensor di = rnn_gate(l->rnn, dgates, 0), df = rnn_gate(l->rnn, dgates, 1),
-                           dg = rnn_gate(l->rnn, dgates, 2), d_o = rnn_gate(l->rnn, dgates, 3);
+    const struct op_tensor di = gate_of(l, dgates, GATE_I), df = gate_of(l, dgates, GATE_F),
+                           dg = gate_of(l, dgates, GATE_G), d_o = gate_of(l, dgates, GATE_O);
     OP_CHAIN_CALL(chain, "RnnTanhGradAdd", op_value_tensor(&b->dc_here),
                   op_value_tensor(&b->dh_here), op_value_tensor(&o), op_value_tensor(&tanhc),
                   op_value_tensor(&b->dc_here));
@@ -351,6 +364,7 @@ static leo_status take_dynamic(const struct op_call *call, struct rnn *rnn, stru
     }
     l->w = dynamic_weights(call, "w", "wx", "wh", "b", features);
     l->reverse = op_call_int(call, "reverse") != 0;
+    l->candidate_second = op_call_int(call, "order") == 0;
     struct op_tensor *const saved[] = {&l->saved.i, &l->saved.g, &l->saved.f,    &l->saved.o,
                                        &l->saved.h, &l->saved.c, &l->saved.tanhc};
     static const char *const names[] = {"i", "j", "f", "o", "h", "c", "tanhc"};
