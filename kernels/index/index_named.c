@@ -97,6 +97,14 @@ leo_status op_plan_acl_scatter_nd(const struct op_call *call)
                : status;
 }
 
+leo_status op_plan_acl_scatter_nd_new(const struct op_call *call)
+{
+    const struct op_tensor *y = op_call_tensor(call, "y");
+    struct op_chain chain = op_chain_begin(call);
+    op_chain_fill(&chain, y, 0);
+    return chain.status == LEO_OK ? put_slices(call, y, true) : chain.status;
+}
+
 leo_status op_plan_acl_scatter_rows(const struct op_call *call)
 {
     const leo_status status = begin_as(call);
@@ -192,5 +200,39 @@ leo_status op_plan_segment_sum(const struct op_call *call)
         const struct op_tensor kept = op_view_slice(&sums, 0, 0, y->dim[0]);
         op_chain_copy(&chain, y, &kept);
     }
+    return chain.status;
+}
+
+leo_status op_plan_reverse_sequence(const struct op_call *call)
+{
+    const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y"),
+                           *lengths = op_call_tensor(call, "lengths");
+    const int64_t rank = (int64_t)x->rank, seq = op_call_int(call, "seqDim"),
+                  batch = op_call_int(call, "batchDim");
+    if (seq < 0 || seq >= rank || batch < 0 || batch >= rank || seq == batch) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "seq_dim %" PRId64 " and batch_dim %" PRId64
+                            " are not two dimensions of x of shape %s",
+                            seq, batch, op_tensor_shape_text(x).text);
+    }
+    leo_status status = op_call_check_shape(call, "y", x->rank, x->dim);
+    if (status == LEO_OK) {
+        status = op_call_check_shape(call, "lengths", 1, &x->dim[batch]);
+    }
+    if (status != LEO_OK || op_tensor_count(x) == 0) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const int64_t column[] = {x->dim[batch], 1}, wide[] = {x->dim[batch], x->dim[seq]};
+    const struct op_tensor dense = op_chain_dense(&chain, lengths->type, lengths),
+                           length = op_view_shape(&dense, 2, column),
+                           places = op_chain_temp(&chain, lengths->type, 2, wide);
+    OP_CHAIN_CALL(&chain, "ReversePlace", op_value_tensor(&length), op_value_tensor(&places));
+    struct op_tensor index = op_tensor_dense(places.addr, places.type, x->rank, x->dim);
+    for (int64_t i = 0; i < rank; i++) {
+        index.stride[i] = i == seq ? 1 : i == batch ? x->dim[seq] : 0;
+    }
+    OP_CHAIN_CALL(&chain, "Gather", op_value_tensor(x), op_value_int(seq), op_value_tensor(&index),
+                  op_value_tensor(y));
     return chain.status;
 }

@@ -62,6 +62,7 @@ static const StandardType standard_types[] = {
     {"ReduceSum", "x axes", "y", "keep_dims:b=0 noop_with_empty_axes:b=1"},
     {"ResizeNearestNeighborV2", "x size", "y", "align_corners:b=0 half_pixel_centers:b=0"},
     {"ResizeNearestNeighborV2Grad", "grads size", "y", "align_corners:b=0 half_pixel_centers:b=0"},
+    {"ReverseSequence", "x seq_lengths", "y", "batch_dim:i=0"},
     {"SGD", "parameters gradient learning_rate accum momentum stat", "parameters",
      "dampening:f=0 weight_decay:f=0 nesterov:b=0"},
     {"Slice", "x offsets size", "y", ""},

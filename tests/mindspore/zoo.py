@@ -251,6 +251,18 @@ class Sentiment(nn.Cell):
         return self.loss(self.head(ops.Concat(1)((y[:, 0, :], y[:, -1, :]))), labels)
 
 
+class SentimentOfLengths(Sentiment):
+    """The same for texts of several lengths."""
+
+    def __init__(self):
+        super().__init__(nn.LSTM)
+        self.lengths = ms.Tensor([self.PLACES, 7, 3, 1], ms.int32)
+
+    def construct(self, words, labels):
+        y, _ = self.body(self.word(words), None, self.lengths)
+        return self.loss(self.head(ops.Concat(1)((y[:, 0, :], y.sum(axis=1)))), labels)
+
+
 def sentiment_batch(random):
     return integers(random, Sentiment.WORDS, 4, Sentiment.PLACES), integers(random, 2, 4)
 
@@ -263,5 +275,6 @@ NETWORKS = {
     "transformer": (Translator, translator_batch),
     "yolo": (Yolo, yolo_batch),
     "lstm": (lambda: Sentiment(nn.LSTM), sentiment_batch),
+    "lengths": (SentimentOfLengths, sentiment_batch),
     "gru": (lambda: Sentiment(nn.GRU), sentiment_batch),
 }

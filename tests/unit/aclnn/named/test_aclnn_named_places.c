@@ -164,6 +164,56 @@ static void taken_rows(void)
     expect_moved("GatherV2D", one_int("axis", 0), &taken, 0);
 }
 
+/* Slices of [5, 3, 4] that rows of two places name, and the same added to zeros: one place twice.
+ */
+static void slices_by_rows(void)
+{
+    const int64_t dim[] = {5, 3, 4}, list[] = {4, 2}, out[] = {4, 4},
+                  index[] = {4, 0, 2, 1, 0, 2, 2, 1}, sizes[] = {3};
+    struct moved taken = {{rig_named_floats(3, dim, 31),
+                           rig_named_ints(OP_TYPE_I32, 2, list, index),
+                           rig_named_floats(2, out, 32)},
+                          2,
+                          rig_values_zeros(16)};
+    struct moved put = {
+        {rig_named_ints(OP_TYPE_I32, 2, list, index),
+         rig_named_ints(OP_TYPE_I32, 2, out,
+                        (const int64_t[16]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}),
+         rig_named_ints(OP_TYPE_I64, 1, sizes, dim),
+         rig_tensor_make(OP_TYPE_I32, 3, dim, RIG_DENSE, 33)},
+        3,
+        rig_values_zeros(60)};
+    for (int64_t i = 0; i < 16; i++) {
+        const int64_t *row = index + i / 4 * 2, at = (row[0] * 3 + row[1]) * 4 + i % 4;
+        taken.want[i] = rig_values_at(&taken.t[0], at);
+        put.want[at] += (double)(i + 1);
+    }
+    expect_moved("GatherNd", NULL, &taken, 0);
+    expect_moved("ScatterNd", NULL, &put, 4);
+}
+
+static void reversed_sequences(void)
+{
+    const int64_t dim[] = {5, 3, 4}, batch[] = {3}, count[] = {5}, lengths[] = {3, 0, 5, 1, 2};
+    for (int turn = 0; turn < 2; turn++) { // along dimension 0, then 1
+        const int64_t shorter[] = {3, 0, 2, 1, 3}, *length = turn ? shorter : lengths;
+        aclopAttr *attr = one_int("seq_dim", turn);
+        aclopSetAttrInt(attr, "batch_dim", 1 - turn);
+        struct moved made = {{rig_named_floats(3, dim, 34),
+                              rig_named_ints(OP_TYPE_I32, 1, turn ? count : batch, length),
+                              rig_named_floats(3, dim, 35)},
+                             2,
+                             rig_values_zeros(60)};
+        for (int64_t i = 0; i < 60; i++) {
+            const int64_t a = i / 12, b = i / 4 % 3, step = turn ? b : a,
+                          most = length[turn ? a : b], from = step < most ? most - 1 - step : step;
+            made.want[i] =
+                rig_values_at(&made.t[0], ((turn ? a : from) * 3 + (turn ? from : b)) * 4 + i % 4);
+        }
+        expect_moved("ReverseSequence", attr, &made, 0);
+    }
+}
+
 // Rows 3, 0 and 4 of [5, 7] replaced, or added to; in memory of their own.
 static void put_rows(void)
 {
@@ -330,6 +380,8 @@ int main(int argc, char **argv)
         {"sorted_values", sorted_values},
         {"taken_rows", taken_rows},
         {"put_rows", put_rows},
+        {"slices_by_rows", slices_by_rows},
+        {"reversed_sequences", reversed_sequences},
         {"numbers_in_order", numbers_in_order},
         {"permutations", permutations},
         {"counts", counts},
