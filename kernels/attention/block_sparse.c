@@ -226,6 +226,9 @@ static leo_status check_result(const struct op_call *call, const char *name, con
 {
     const struct op_tensor *tensor = op_call_tensor(call, name), *of = op_call_tensor(call, like);
     int64_t dim[OP_RANK_MAX];
+    if (of->rank == 0) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "%s has no dimensions", like);
+    }
     memcpy(dim, of->dim, sizeof(dim));
     dim[of->rank - 1] = column_of ? 1 : dim[of->rank - 1];
     return tensor ? op_call_check_shape(call, name, of->rank, dim) : LEO_OK;

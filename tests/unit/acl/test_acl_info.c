@@ -384,10 +384,11 @@ static void what_the_library_can(void)
 // runtime/acl/absent.txt: a program links, and is told why nothing happens.
 static void functions_with_nothing_behind_them_say_so(void)
 {
-    aclmdlConfigHandle *config = aclmdlCreateConfigHandle();
-    CU_ASSERT_PTR_NULL(config);
-    CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "aclmdlCreateConfigHandle: error 207000"));
-    EXPECT(aclmdlDestroyConfigHandle(config), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    aclmdlBundleQueryInfo *query = aclmdlBundleCreateQueryInfo();
+    CU_ASSERT_PTR_NULL(query);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(aclGetRecentErrMsg(), "aclmdlBundleCreateQueryInfo: error 207000"));
+    EXPECT(aclmdlBundleDestroyQueryInfo(query), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(aclmdlBundleUnload(1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(aclrtCreateLabel(NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "has nothing like it"));

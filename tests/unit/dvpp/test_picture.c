@@ -177,7 +177,7 @@ static void bad_pictures_are_told(void)
         bad[i] = good;
     }
     bad[0].format = 7;
-    bad[1].width = 31;
+    bad[1].width = 0;
     bad[2].row_bytes = 24;
     bad[3].rows = 14;
     bad[4].bytes--;
