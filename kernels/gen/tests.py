@@ -30,6 +30,6 @@ def table_c(tables):
             moves = "true" if row.expression.moves else "false"
         parts.append(f'    {{"{row.name}", "{row.family}", params_{row.name}, {len(row.params)}, phase1_{row.name}, '
                      f"aclnn{row.name}, {ref}, {compute}, {len(getattr(row, 'found', []))}, {{{variables}}}, {moves}, "
-                     f"{c_string(row.get('test', ''))}}},\n")
+                     f"{c_string(row.get('test', ''))}, {'true' if row.get('cast') else 'false'}}},\n")
     parts.append(f"}};\nconst unsigned op_test_row_count = {len(ordered)};\n")
     return "".join(parts)

@@ -263,13 +263,13 @@ leo_status op_plan_pointwise(const struct op_call *call)
     if (status == LEO_OK) {
         status = op_pointwise_take_complex(&work);
     }
-    const uint64_t count = (uint64_t)op_tensor_count(&work.out);
-    if (status != LEO_OK || count == 0) {
+    if (status != LEO_OK) {
         return status;
     }
+    const uint64_t count = (uint64_t)op_tensor_count(&work.out);
     op_pointwise_take_numbers(&work);
     status = check_cast(&work);
-    if (status != LEO_OK) {
+    if (status != LEO_OK || count == 0) {
         return status;
     }
     if (is_zero_fill(&work)) {

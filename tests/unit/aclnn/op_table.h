@@ -43,6 +43,7 @@ struct op_test_row {
     unsigned char var[OP_TEST_VARS];
     bool moves;       /**< its expression has no arithmetic */
     const char *test; /**< the row's test attribute, "" if none */
+    bool cast;        /**< refuses a result of a kind that the output cannot hold */
 };
 
 extern const struct op_test_row op_test_rows[]; /**< sorted by name */
