@@ -116,9 +116,10 @@ static leo_status plan_renorm(const struct op_call *call)
     const int64_t dim[] = {count, self->dim[1]}, each[] = {count, 1};
     const struct op_tensor given = op_chain_dense(&chain, indices->type, indices),
                            list = op_view_shape(&given, 1, &count),
-                           rows = op_chain_temp(&chain, self->type, 2, dim),
+                           table = op_chain_dense(&chain, self->type, self), // rows move whole
+        rows = op_chain_temp(&chain, self->type, 2, dim),
                            norms = op_chain_temp(&chain, OP_TYPE_F32, 2, each);
-    OP_CHAIN_CALL(&chain, "IndexSelect", op_value_tensor(self), op_value_int(0),
+    OP_CHAIN_CALL(&chain, "IndexSelect", op_value_tensor(&table), op_value_int(0),
                   op_value_tensor(&list), op_value_tensor(&rows));
     const struct op_tensor wide = op_chain_dense(&chain, OP_TYPE_F32, &rows);
     OP_CHAIN_CALL(&chain, "LinalgVectorNorm", op_value_tensor(&wide), op_value_scalar(&power),
@@ -126,8 +127,9 @@ static leo_status plan_renorm(const struct op_call *call)
                   op_value_tensor(&norms));
     OP_CHAIN_CALL(&chain, "LimitNorm", op_value_tensor(&wide), op_value_tensor(&norms),
                   op_value_real(op_call_real(call, "maxNorm")), op_value_tensor(&rows));
-    OP_CHAIN_CALL(&chain, "InplaceIndexCopy", op_value_tensor(self), op_value_int(0),
+    OP_CHAIN_CALL(&chain, "InplaceIndexCopy", op_value_tensor(&table), op_value_int(0),
                   op_value_tensor(&list), op_value_tensor(&rows));
+    op_chain_deliver(&chain, self, &table);
     return chain.status;
 }
 
