@@ -121,9 +121,8 @@ static const struct op_tensor *key_of(const struct op_infer *infer, int64_t inde
     return list->items[list->count == 1 || index < 0 ? 0 : index];
 }
 
-// Features and, beside them, those of the rope.
-static struct op_tensor join_rope(struct op_chain *chain, const struct op_tensor *a,
-                                  const struct op_tensor *rope)
+struct op_tensor op_infer_join_rope(struct op_chain *chain, const struct op_tensor *a,
+                                    const struct op_tensor *rope)
 {
     struct op_tensor like = *a;
     like.dim[3] = a->dim[3] + rope->dim[3];
@@ -156,8 +155,8 @@ static leo_status add_ropes(struct op_chain *chain, const struct op_infer *infer
                               op_tensor_shape_text(infer->key_rope).text);
     }
     if (status == LEO_OK) {
-        part->query = join_rope(chain, &part->query, &query);
-        part->key = join_rope(chain, &part->key, &key);
+        part->query = op_infer_join_rope(chain, &part->query, &query);
+        part->key = op_infer_join_rope(chain, &part->key, &key);
         status = chain->status;
     }
     return status;

@@ -30,3 +30,6 @@ int64_t op_infer_length(const struct op_infer *infer, const struct op_ints *ends
  * not hold `heads` heads. */
 bool op_infer_view(const struct op_tensor *tensor, enum op_infer_layout layout, int64_t heads,
                    struct op_tensor *out);
+/** Features [batch, heads, length, width] and, behind them, those of the rope; dense. */
+struct op_tensor op_infer_join_rope(struct op_chain *chain, const struct op_tensor *a,
+                                    const struct op_tensor *rope);

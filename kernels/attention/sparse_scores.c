@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention over the keys that an index names: FlashAttentionScore under a mask of all others. */
+#include "inference.h"
 #include "sparse.h"
 
 #include <inttypes.h>
@@ -17,20 +18,6 @@ struct scores {
 static struct op_tensor by_head(const struct op_tensor *tensor)
 {
     return op_view_swap(tensor, 1, 2);
-}
-
-// What the rope adds to queries or keys, behind their own features.
-static struct op_tensor join(struct op_chain *chain, const struct op_tensor *a,
-                             const struct op_tensor *rope)
-{
-    struct op_tensor like = *a;
-    like.dim[3] = a->dim[3] + rope->dim[3];
-    const struct op_tensor out = op_chain_temp_like(chain, a->type, &like),
-                           first = op_view_slice(&out, 3, 0, a->dim[3]),
-                           second = op_view_slice(&out, 3, a->dim[3], rope->dim[3]);
-    op_chain_copy(chain, &first, a);
-    op_chain_copy(chain, &second, rope);
-    return out;
 }
 
 static leo_status check(const struct op_call *call, const struct scores *s)
@@ -105,10 +92,10 @@ static leo_status take(struct op_chain *chain, const struct op_sparse_names *nam
     if (s->query_rope) {
         struct op_tensor rope = op_sparse_queries(chain, &s->sparse, s->query_rope);
         rope = by_head(&rope);
-        s->query = join(chain, &s->query, &rope);
+        s->query = op_infer_join_rope(chain, &s->query, &rope);
         rope = op_sparse_keys(chain, &s->sparse, s->key_rope);
         rope = by_head(&rope);
-        s->key = join(chain, &s->key, &rope);
+        s->key = op_infer_join_rope(chain, &s->key, &rope);
     }
     return chain->status;
 }
