@@ -28,6 +28,25 @@ static int64_t tokens_at_a_time(const struct index *x)
     return fit < 1 ? 1 : fit > x->sparse.tokens ? x->sparse.tokens : fit;
 }
 
+typedef void piece_fn(struct op_chain *chain, const struct index *x, struct piece *piece,
+                      const void *user);
+
+static void in_pieces(struct op_chain *chain, const struct index *x, piece_fn *run,
+                      const void *user)
+{
+    const int64_t some = tokens_at_a_time(x), tokens = x->sparse.tokens;
+    for (int64_t part = 0; part < x->sparse.parts; part++) {
+        for (int64_t first = 0; first < tokens; first += some) {
+            const uint64_t mark = op_plan_temp_mark(chain->plan);
+            struct piece piece = {.part = part,
+                                  .first = first,
+                                  .count = tokens - first < some ? tokens - first : some};
+            run(chain, x, &piece, user);
+            op_plan_temp_release(chain->plan, mark);
+        }
+    }
+}
+
 static leo_status take(struct op_chain *chain, const struct op_sparse_names *names,
                        const char *query_name, const char *key_name, struct index *x)
 {
@@ -132,8 +151,9 @@ struct result {
 };
 
 static void choose(struct op_chain *chain, const struct index *x, struct piece *piece,
-                   const struct result *result)
+                   const void *user)
 {
+    const struct result *result = user;
     const int64_t row = piece->part * x->sparse.tokens + piece->first, keys = x->sparse.keys,
                   count = result->count < keys ? result->count : keys,
                   shape[] = {piece->count, keys}, some[] = {piece->count, count};
@@ -211,15 +231,8 @@ leo_status op_plan_sparse_index(const struct op_call *call)
     if (status == LEO_OK) {
         status = take_result(&chain, &x, indices, values, &result);
     }
-    const int64_t some = status == LEO_OK ? tokens_at_a_time(&x) : 1;
-    for (int64_t part = 0; status == LEO_OK && part < x.sparse.parts && x.sparse.keys; part++) {
-        for (int64_t first = 0; first < x.sparse.tokens; first += some) {
-            const uint64_t mark = op_plan_temp_mark(call->plan);
-            const int64_t left = x.sparse.tokens - first;
-            struct piece piece = {.part = part, .first = first, .count = left < some ? left : some};
-            choose(&chain, &x, &piece, &result);
-            op_plan_temp_release(call->plan, mark);
-        }
+    if (status == LEO_OK && x.sparse.keys) {
+        in_pieces(&chain, &x, choose, &result);
     }
     if (status == LEO_OK) {
         op_chain_deliver(&chain, indices, &result.indices);
@@ -255,8 +268,9 @@ static struct op_tensor spread_values(struct op_chain *chain, const struct index
 }
 
 static void add_gradients(struct op_chain *chain, const struct index *x, struct piece *piece,
-                          const struct gradients *g)
+                          const void *user)
 {
+    const struct gradients *g = user;
     const struct op_scalar one = op_scalar_int(1);
     const int64_t rows[] = {piece->count * x->heads, x->width};
     find_products(chain, x, piece);
@@ -349,16 +363,7 @@ leo_status op_plan_sparse_index_gradient(const struct op_call *call)
                            weights = op_chain_place(&chain, to_weights);
     g.query = op_view_shape(&query, 4, x.query.dim);
     g.weights = op_view_shape(&weights, 3, x.weights.dim);
-    const int64_t some = tokens_at_a_time(&x);
-    for (int64_t part = 0; part < x.sparse.parts; part++) {
-        for (int64_t first = 0; first < x.sparse.tokens; first += some) {
-            const uint64_t mark = op_plan_temp_mark(call->plan);
-            const int64_t left = x.sparse.tokens - first;
-            struct piece piece = {.part = part, .first = first, .count = left < some ? left : some};
-            add_gradients(&chain, &x, &piece, &g);
-            op_plan_temp_release(call->plan, mark);
-        }
-    }
+    in_pieces(&chain, &x, add_gradients, &g);
     const struct op_tensor key = op_view_shape(&g.key, to_key->rank, to_key->dim);
     op_chain_copy(&chain, to_key, &key);
     op_chain_deliver(&chain, to_query, &g.query);
