@@ -117,6 +117,9 @@ static leo_status plan_ascend_quant(const struct op_call *call)
     int64_t mode;
     leo_status status = x->rank ? op_quant_check_out_words(call, "y", x)
                                 : op_call_check_shape(call, "y", x->rank, x->dim);
+    if (status == LEO_OK && x->rank == 0) { // one number fills no word
+        status = op_call_check_type(call, "y", OP_TYPE_I8);
+    }
     const bool words = out->type == OP_TYPE_I32;
     low = words ? -8 : INT8_MIN;
     high = words ? 7 : INT8_MAX;

@@ -73,6 +73,22 @@ static void one_scale_for_all(void)
     rig_values_free((struct rig_tensor[]){x, scale, y}, 3, NULL, 0);
 }
 
+static void one_number_fills_no_word(void)
+{
+    static const enum op_type types[] = {OP_TYPE_I32, OP_TYPE_F32, OP_TYPE_I8};
+    for (int i = 0; i < 3; i++) {
+        struct rig_tensor x = rig_values_make(OP_TYPE_F32, 0, NULL, RIG_DENSE, 1),
+                          scale = rig_values_make(OP_TYPE_F32, 0, NULL, RIG_DENSE, 2),
+                          y = rig_tensor_make(types[i], 0, NULL, RIG_DENSE, 3);
+        const aclnnStatus code = RIG_RUN_NAMED("AscendQuantV3", i == 2, {"x", {.tensor = x.acl}},
+                                               {"scale", {.tensor = scale.acl}},
+                                               {"roundMode", {.text = (char *)(uintptr_t)"round"}},
+                                               {"axis", {.integer = -1}}, {"y", {.tensor = y.acl}});
+        CU_ASSERT_EQUAL(code == 0, i == 2);
+        rig_values_free((struct rig_tensor[]){x, scale, y}, 3, NULL, 0);
+    }
+}
+
 static struct rig_tensor words_make(int64_t rows, int64_t columns, uint64_t seed)
 {
     const int64_t dim[] = {rows, columns / IN_WORD};
@@ -115,6 +131,7 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"rows_have_a_scale_each", rows_have_a_scale_each},
         {"one_scale_for_all", one_scale_for_all},
+        {"one_number_fills_no_word", one_number_fills_no_word},
         {"products_are_exact", products_are_exact},
     };
     rig_open();
