@@ -75,11 +75,12 @@ static void one_scale_for_all(void)
 
 static void one_number_fills_no_word(void)
 {
+    const int64_t none[] = {1};
     static const enum op_type types[] = {OP_TYPE_I32, OP_TYPE_F32, OP_TYPE_I8};
     for (int i = 0; i < 3; i++) {
-        struct rig_tensor x = rig_values_make(OP_TYPE_F32, 0, NULL, RIG_DENSE, 1),
-                          scale = rig_values_make(OP_TYPE_F32, 0, NULL, RIG_DENSE, 2),
-                          y = rig_tensor_make(types[i], 0, NULL, RIG_DENSE, 3);
+        struct rig_tensor x = rig_values_make(OP_TYPE_F32, 0, none, RIG_DENSE, 1),
+                          scale = rig_values_make(OP_TYPE_F32, 0, none, RIG_DENSE, 2),
+                          y = rig_tensor_make(types[i], 0, none, RIG_DENSE, 3);
         const aclnnStatus code = RIG_RUN_NAMED("AscendQuantV3", i == 2, {"x", {.tensor = x.acl}},
                                                {"scale", {.tensor = scale.acl}},
                                                {"roundMode", {.text = (char *)(uintptr_t)"round"}},
