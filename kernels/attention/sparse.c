@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sparse.h"
 
-#include "../compose/moe.h"
+#include "../moe/moe.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys and values of sequences taken out of the pages of a cache. */
-#include "../compose/moe.h"
+#include "../moe/moe.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries, keys and values of a step: the first two normalised and turned, the last two put into
  * pages [pages, blocks of features, slots, features of a block]. */
-#include "../compose/moe.h"
+#include "../moe/moe.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heads turned by cosines and sines of positions, which a cache holds. */
-#include "../compose/moe.h"
+#include "../moe/moe.h"
 
 #include <inttypes.h>
 

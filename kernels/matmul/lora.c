@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products with two thin weights, which each row chooses for itself, added to some columns. */
-#include "../compose/moe.h"
+#include "../moe/moe.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantisation: pointwise steps with a scale and an offset for all, or for each channel. */
-#include "../compose/quant_rows.h"
 #include "../frame/dims.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows turned by matrices before they are quantised: 8 bits, or 8 numbers of 4 bits in a word. */
-#include "../compose/quant_rows.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * of at most OP_QUANT_EXACT gives whole numbers up to 2^24, which f32 holds; parts are added in
  * i32.
  */
-#include "quant_rows.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RmsNorm of a sum, cast or quantised. The sum and the norm are f32 until the last step. */
-#include "quant_rows.h"
+#include "rows.h"
 
 #include <string.h>
 

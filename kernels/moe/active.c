@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows in the order of those experts that are active here, as they are or quantised. */
-#include "quant_rows.h"
+#include "../quant/rows.h"
 
 #include <inttypes.h>
 

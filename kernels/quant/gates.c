@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SwiGlu whose result is quantised, of floats or of what a product of i8 gave. */
-#include "quant_rows.h"
+#include "rows.h"
 
 #include "../frame/dims.h"
 

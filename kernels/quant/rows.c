@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of 8 bits: rows with a scale each, scales of groups of rows, and back to floats. */
-#include "quant_rows.h"
+#include "rows.h"
 
 #include <inttypes.h>
 

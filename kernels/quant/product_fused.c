@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of bytes with something behind them: a gate, a sum over the batch. */
-#include "../compose/quant_rows.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <string.h>

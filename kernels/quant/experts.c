@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of groups of i8 with what follows them in a mixture of experts: a gate whose rows are
  * quantised again, or the sum of what the experts made for each token. */
-#include "quant_rows.h"
+#include "rows.h"
 
 #include <inttypes.h>
 

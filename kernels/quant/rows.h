@@ -2,7 +2,7 @@
 /* Rows with a scale each, and factors of the group that a row belongs to. */
 #pragma once
 
-#include "moe.h"
+#include "../moe/moe.h"
 
 /** Products of i8 of so many pairs are at most 2^24 = 128 * 128 * 1024: f32 holds them all. */
 enum { OP_QUANT_EXACT = 1024 };

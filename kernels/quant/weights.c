@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products with weights of 8 or 4 bits, which become floats of the type of x before. */
-#include "quant_rows.h"
+#include "rows.h"
 
 #include "../matmul/matmul.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of groups of i8, exact in i32: parts of k as in quant_products.c, each for all groups,
+/* Products of groups of i8, exact in i32: parts of k as in product.c, each for all groups,
  * then the scale of each row's group. */
-#include "quant_rows.h"
+#include "rows.h"
 
 #include <inttypes.h>
 
