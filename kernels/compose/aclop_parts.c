@@ -2,12 +2,21 @@
 /* Operators that have a type name alone: parts of others. */
 #include "../frame/chain.h"
 #include "../frame/dims.h"
+#include "../frame/layout.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 enum { CHANNELS = 16 }; // of a block
+
+// Whether `y` is stored in blocks as `part` is: its storage.
+static bool same_blocks(const struct op_tensor *part, const struct op_tensor *y,
+                        struct op_tensor *storage)
+{
+    return y->format == OP_FORMAT_NC1HWC0 && op_layout_storage(y, storage) &&
+           op_tensor_same_shape(part, storage);
+}
 
 leo_status op_plan_slice_size(const struct op_call *call)
 {
@@ -20,7 +29,7 @@ leo_status op_plan_slice_size(const struct op_call *call)
                             "%" PRIu64,
                             x->rank, offsets->count, size->count);
     }
-    struct op_tensor part = *x;
+    struct op_tensor part = *x, blocks, stored;
     for (unsigned i = 0; i < x->rank; i++) {
         const int64_t from = offsets->items[i],
                       count = size->items[i] == -1 ? x->dim[i] - from : size->items[i];
@@ -33,7 +42,14 @@ leo_status op_plan_slice_size(const struct op_call *call)
         part = op_view_slice(&part, i, from, count);
     }
     leo_status status = op_call_check_shape(call, "y", part.rank, part.dim);
-    return status == LEO_OK && op_tensor_count(y) ? op_plan_copy(call->plan, y, &part) : status;
+    if (status != LEO_OK || op_tensor_count(y) == 0) {
+        return status;
+    }
+    if (op_layout_part(x, offsets->items, part.dim, &blocks) && same_blocks(&blocks, y, &stored)) {
+        return op_plan_copy(call->plan, &stored, &blocks);
+    }
+    return op_layout_any_native(call->row, call->args) ? op_call_run_as_rows(call)
+                                                       : op_plan_copy(call->plan, y, &part);
 }
 
 static bool view_fits(const struct op_ints *size, const struct op_ints *stride, int64_t offset,
@@ -109,28 +125,43 @@ static leo_status take_channels(struct op_chain *chain, const char *name, int64_
     return chain->status;
 }
 
+// The same without a copy, of blocks as y has them.
+static bool take_blocks(const struct op_call *call, const char *name, int64_t offset,
+                        struct op_tensor *out)
+{
+    const struct op_tensor *x = op_call_tensor(call, name), *y = op_call_tensor(call, "y");
+    const int64_t from[] = {0, offset * CHANNELS, 0, 0};
+    struct op_tensor stored;
+    return offset >= 0 && x->rank == y->rank && offset <= x->dim[1] / CHANNELS &&
+           from[1] + y->dim[1] <= x->dim[1] && op_layout_part(x, from, y->dim, out) &&
+           same_blocks(out, y, &stored);
+}
+
 leo_status op_plan_stride_add(const struct op_call *call)
 {
     const struct op_tensor *y = op_call_tensor(call, "y");
-    const int64_t blocks = op_call_int(call, "blocks");
+    const int64_t blocks = op_call_int(call, "blocks"), first = op_call_int(call, "x1Offset"),
+                  second = op_call_int(call, "x2Offset");
     const struct op_scalar one = op_scalar_int(1);
-    struct op_tensor a, b;
+    struct op_tensor a, b, out = *y;
     // The last block may have fewer channels than a block has room for.
     if (y->rank < 2 || (y->dim[1] + CHANNELS - 1) / CHANNELS != blocks) {
         return op_call_fail(call, LEO_ERR_SHAPE, "y of shape %s has not %" PRId64 " blocks",
                             op_tensor_shape_text(y).text, blocks);
     }
     struct op_chain chain = op_chain_begin(call);
-    leo_status status = take_channels(&chain, "x1", op_call_int(call, "x1Offset"), &a);
-    if (status == LEO_OK) {
-        status = take_channels(&chain, "x2", op_call_int(call, "x2Offset"), &b);
+    if (take_blocks(call, "x1", first, &a) && take_blocks(call, "x2", second, &b)) {
+        (void)op_layout_storage(y, &out);
+    } else if (op_layout_any_native(call->row, call->args)) {
+        return op_call_run_as_rows(call);
+    } else if (take_channels(&chain, "x1", first, &a) == LEO_OK) {
+        (void)take_channels(&chain, "x2", second, &b);
     }
-    if (status == LEO_OK) {
+    if (chain.status == LEO_OK) {
         OP_CHAIN_CALL(&chain, "Add", op_value_tensor(&a), op_value_tensor(&b),
-                      op_value_scalar(&one), op_value_tensor(y));
-        status = chain.status;
+                      op_value_scalar(&one), op_value_tensor(&out));
     }
-    return status;
+    return chain.status;
 }
 
 leo_status op_plan_permute(const struct op_call *call)

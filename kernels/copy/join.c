@@ -2,6 +2,7 @@
 /* Joining, repeating, turning and padding: copies between views. A row says which ("join"). */
 #include "../frame/dims.h"
 #include "../frame/family.h"
+#include "../frame/layout.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,6 +28,41 @@ static bool is_nothing(const struct op_tensor *tensor)
     return tensor->rank == 1 && tensor->dim[0] == 0;
 }
 
+// Whether `out` has room for the member from `at` on.
+static bool fits_from(const struct op_tensor *member, const struct op_tensor *out, unsigned dim,
+                      int64_t at)
+{
+    bool fits = member->rank == out->rank;
+    for (unsigned d = 0; fits && d < out->rank; d++) {
+        fits = d == dim ? at + member->dim[d] <= out->dim[d] : member->dim[d] == out->dim[d];
+    }
+    return fits;
+}
+
+// Members stored in blocks of channels are joined as they lie, if each begins with a block and
+// fills what it takes. *done: all of them do.
+static leo_status join_blocks(const struct op_call *call, unsigned dim, bool copies, bool *done)
+{
+    const struct op_tensor_list *list = op_call_value(call, "tensors")->tensors;
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    int64_t from[4] = {0};
+    leo_status status = LEO_OK;
+    *done = list->count > 0;
+    for (uint64_t i = 0; status == LEO_OK && *done && i < list->count; i++) {
+        const struct op_tensor *member = list->items[i];
+        struct op_tensor to, stored;
+        *done = member->format == OP_FORMAT_NC1HWC0 && fits_from(member, out, dim, from[dim]) &&
+                op_layout_part(out, from, member->dim, &to) && op_layout_storage(member, &stored) &&
+                op_tensor_same_shape(&to, &stored);
+        if (*done && copies) {
+            status = copy_if_any(call, &to, &stored);
+        }
+        from[dim] += member->dim[dim];
+    }
+    *done = *done && from[dim] == out->dim[dim];
+    return status;
+}
+
 static leo_status plan_cat(const struct op_call *call)
 {
     const struct op_tensor_list *list = op_call_value(call, "tensors")->tensors;
@@ -34,16 +70,18 @@ static leo_status plan_cat(const struct op_call *call)
     unsigned dim = 0;
     int64_t at = 0;
     leo_status status = op_take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
+    if (status == LEO_OK && op_layout_any_native(call->row, call->args)) {
+        bool done = false;
+        status = out->rank == 4 ? join_blocks(call, dim, false, &done) : LEO_OK;
+        return status == LEO_OK && done ? join_blocks(call, dim, true, &done)
+                                        : op_call_run_as_rows(call);
+    }
     for (uint64_t i = 0; status == LEO_OK && i < list->count; i++) {
         const struct op_tensor *member = list->items[i];
-        bool fits = member->rank == out->rank;
         if (is_nothing(member)) {
             continue;
         }
-        for (unsigned d = 0; fits && d < out->rank; d++) {
-            fits = d == dim ? at + member->dim[d] <= out->dim[d] : member->dim[d] == out->dim[d];
-        }
-        if (!fits) {
+        if (!fits_from(member, out, dim, at)) {
             return op_call_fail(
                 call, LEO_ERR_SHAPE,
                 "tensors[%" PRIu64 "] of shape %s does not fit into out of shape %s "

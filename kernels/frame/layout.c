@@ -146,6 +146,23 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
     return true;
 }
 
+bool op_layout_part(const struct op_tensor *tensor, const int64_t *from, const int64_t *dim,
+                    struct op_tensor *part)
+{
+    const int64_t c0 = op_layout_c0_of(tensor);
+    if (tensor->format != OP_FORMAT_NC1HWC0 || tensor->rank != 4 || from[1] % c0 != 0 ||
+        (dim[1] % c0 != 0 && from[1] + dim[1] != tensor->dim[1]) ||
+        !op_layout_storage(tensor, part)) {
+        return false;
+    }
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        const int64_t first = i == 1 ? from[i] / c0 : from[i];
+        part->addr += (uint64_t)(first * part->stride[i] * op_type_bytes(part->type));
+        part->dim[i] = i == 1 ? op_parts(dim[i], c0) : dim[i];
+    }
+    return true;
+}
+
 bool op_layout_is_padded(const struct op_tensor *tensor)
 {
     struct op_tensor storage;

@@ -44,6 +44,10 @@ struct op_tensor op_layout_widen(const struct op_tensor *tensor);
 /** The tensor's memory as a dense tensor of its storage shape. False if a tensor of this rank or
  * type has no such format. A tensor that is not native is its own storage. */
 bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage);
+/** What lies in [from, from + dim) of each dimension of a tensor in NC1HWC0, as a view of its
+ * storage. False: not whole blocks of channels, or another format. */
+bool op_layout_part(const struct op_tensor *tensor, const int64_t *from, const int64_t *dim,
+                    struct op_tensor *part);
 /** A matrix in FRACTAL_NZ may be seen with its rows and columns exchanged: the tensor as it is
  * stored. */
 struct op_tensor op_layout_unturned(const struct op_tensor *tensor);

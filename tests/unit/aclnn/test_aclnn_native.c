@@ -569,6 +569,101 @@ static void operators_by_type_take_formats(void)
     }
 }
 
+/* An operator by type name on maps in NC1HWC0, the last of which it writes, and on their rows;
+ * `lists`: two lists of four numbers that follow the inputs. */
+static void run_by_type(const char *type, unsigned count, const int64_t (*dim)[4],
+                        const int64_t (*lists)[4], const aclopAttr *attr)
+{
+    enum { MAPS = 4, ALL = MAPS + 2 };
+    struct rig_tensor rows[MAPS];
+    struct native own[MAPS];
+    const aclTensorDesc *desc[2][ALL];
+    const aclDataBuffer *buffer[2][ALL];
+    const unsigned out = count - 1 + (lists ? 2 : 0);
+    const int64_t four[] = {4};
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned at = i + 1 == count ? out : i;
+        rows[i] = rig_tensor_eighths(OP_TYPE_F16, 4, dim[i], RIG_DENSE, i + 1);
+        own[i] = native_of(&rows[i], ACL_FORMAT_NC1HWC0);
+        desc[0][at] = describe(&own[i]);
+        desc[1][at] = aclCreateTensorDesc(ACL_FLOAT16, 4, dim[i], ACL_FORMAT_ND);
+        buffer[0][at] = aclCreateDataBuffer(own[i].device, own[i].bytes);
+        buffer[1][at] = aclCreateDataBuffer((void *)(uintptr_t)(rows[i].base + RIG_GUARD),
+                                            (size_t)rig_tensor_count(&rows[i]) * 2);
+    }
+    for (unsigned i = 0; i < 4 && lists; i++) {
+        aclTensorDesc *list = aclCreateTensorDesc(ACL_INT64, 1, four, ACL_FORMAT_ND);
+        CU_ASSERT_EQUAL(aclSetTensorPlaceMent(list, ACL_MEMTYPE_HOST), 0);
+        desc[i % 2][count - 1 + i / 2] = list;
+        buffer[i % 2][count - 1 + i / 2] =
+            aclCreateDataBuffer((void *)(uintptr_t)lists[i / 2], sizeof(lists[0]));
+    }
+    CU_ASSERT_EQUAL(aclrtMemset(own[count - 1].device, own[count - 1].bytes, 0x5a, 64), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(aclopCompileAndExecute(type, (int)out, desc[i], buffer[i], 1, desc[i] + out,
+                                               (aclDataBuffer **)(uintptr_t)(buffer[i] + out), attr,
+                                               ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, rig_stream()),
+                        0);
+    }
+    CU_ASSERT_EQUAL(aclrtSynchronizeStream(rig_stream()), 0);
+    expect_same(&own[count - 1], &rows[count - 1], type);
+    for (unsigned i = 0; i < 2 * (out + 1); i++) {
+        aclDestroyTensorDesc(desc[i % 2][i / 2]);
+        aclDestroyDataBuffer(buffer[i % 2][i / 2]);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        rig_tensor_free(&rows[i]);
+        free_native(&own[i]);
+    }
+}
+
+// Whole blocks of channels go as they lie, others as rows.
+static void parts_of_maps_are_those_of_rows(void)
+{
+    static const int64_t joined[][4][4] = {
+        {{2, 32, 3, 5}, {2, 16, 3, 5}, {2, 20, 3, 5}, {2, 68, 3, 5}},
+        {{2, 20, 3, 5}, {2, 16, 3, 5}, {2, 32, 3, 5}, {2, 68, 3, 5}},
+        {{2, 20, 3, 5}, {1, 20, 3, 5}, {2, 20, 3, 5}, {5, 20, 3, 5}},
+        {{2, 20, 3, 5}, {2, 20, 3, 1}, {2, 20, 3, 2}, {2, 20, 3, 8}}};
+    static const int64_t dims[] = {1, 1, 0, -1};
+    static const int64_t added[][3][4] = {
+        {{2, 80, 3, 5}, {2, 48, 3, 5}, {2, 32, 3, 5}},
+        {{2, 50, 3, 5}, {2, 40, 3, 5}, {2, 20, 3, 5}},
+        {{2, 36, 3, 5}, {2, 40, 3, 5}, {2, 20, 3, 5}}}; // x1 and y end in one block
+    for (unsigned i = 0; i < 4; i++) {
+        aclopAttr *attr = aclopCreateAttr();
+        CU_ASSERT_EQUAL(aclopSetAttrInt(attr, "concat_dim", dims[i]), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrInt(attr, "N", 3), 0);
+        run_by_type("ConcatD", 4, joined[i], NULL, attr);
+        aclopDestroyAttr(attr);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        aclopAttr *attr = aclopCreateAttr();
+        CU_ASSERT_EQUAL(aclopSetAttrInt(attr, "x1_c1_offset", 1), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrInt(attr, "x2_c1_offset", i == 2), 0);
+        CU_ASSERT_EQUAL(aclopSetAttrInt(attr, "c1_len", 2), 0);
+        run_by_type("StrideAdd", 3, added[i], NULL, attr);
+        aclopDestroyAttr(attr);
+    }
+}
+
+static void slices_are_those_of_rows(void)
+{
+    static const int64_t maps[][2][4] = {{{3, 70, 4, 6}, {3, 32, 4, 6}},
+                                         {{3, 70, 4, 6}, {2, 22, 2, 3}},
+                                         {{3, 70, 4, 6}, {3, 20, 4, 6}},
+                                         {{3, 70, 4, 6}, {3, 16, 4, 6}}};
+    static const int64_t lists[][2][4] = {{{0, 16, 0, 0}, {3, 32, 4, 6}},
+                                          {{1, 48, 1, 2}, {2, 22, 2, 3}},
+                                          {{0, 32, 0, 0}, {3, 20, 4, 6}},
+                                          {{0, 8, 0, 0}, {3, 16, 4, 6}}};
+    for (unsigned i = 0; i < 4; i++) {
+        aclopAttr *attr = aclopCreateAttr();
+        run_by_type("Slice", 2, maps[i], lists[i], attr);
+        aclopDestroyAttr(attr);
+    }
+}
+
 // torch_npu stores bytes by 16 channels too: C0 is what the description says, and a buffer that is
 // too small is refused.
 static void blocks_are_as_described(void)
@@ -650,6 +745,8 @@ int main(int argc, char **argv)
         {"native_averages_are_those_of_rows", averages_are_those_of_rows},
         {"native_other_operators_take_any_format", other_operators_take_any_format},
         {"native_operators_by_type_take_formats", operators_by_type_take_formats},
+        {"native_parts_of_maps_are_those_of_rows", parts_of_maps_are_those_of_rows},
+        {"native_slices_are_those_of_rows", slices_are_those_of_rows},
         {"native_blocks_are_as_described", blocks_are_as_described},
         {"native_wrong_formats_are_told", wrong_formats_are_told},
     };
