@@ -3,6 +3,7 @@
  * made of other rows. A row says which ("composed"). */
 #include "../frame/chain.h"
 #include "../frame/layout.h"
+#include "../frame/variant.h"
 #include "../norm/batch_norm_blocks.h"
 #include "../optimizer/aclop_adam.h"
 
@@ -114,15 +115,55 @@ static leo_status check_channels(const struct op_call *call, const char *const *
     return status;
 }
 
-// Maps in blocks of channels have kernels of their own; other formats become rows.
-static leo_status plan_blocks(const struct op_call *call, enum op_blocks_what what, bool *done)
+/* A part: parameters of a number for each channel, tensors of x's shape, its kernels for
+ * maps in blocks of channels, and the operators it is elsewhere. */
+struct part {
+    const char *const *channels;
+    const char *like_x[2];
+    enum op_blocks_what what;
+    void (*steps)(struct op_chain *chain);
+};
+
+struct part_call {
+    const struct op_call *call;
+    const struct part *part;
+};
+
+static leo_status by_blocks(const void *object)
 {
-    leo_status status = op_blocks_plan(call, what, done);
-    if (status == LEO_OK && !*done && op_layout_any_native(call->row, call->args)) {
-        *done = true;
-        status = op_call_run_as_rows(call);
+    const struct part_call *p = object;
+    return op_blocks_plan(p->call, p->part->what);
+}
+
+static leo_status by_rows(const void *object)
+{
+    const struct op_call *call = ((const struct part_call *)object)->call;
+    return op_layout_any_native(call->row, call->args) ? op_call_run_as_rows(call) : OP_DECLINED;
+}
+
+static leo_status by_steps(const void *object)
+{
+    const struct part_call *p = object;
+    struct op_chain chain = op_chain_begin(p->call);
+    p->part->steps(&chain);
+    return chain.status;
+}
+
+static leo_status plan_part(const struct op_call *call, const struct part *part)
+{
+    static const struct op_variant ways[] = {
+        {"blocks of channels", "maps in NC1HWC0 without gaps", by_blocks},
+        {"rows", "a tensor in a native format", by_rows},
+        {"operators", NULL, by_steps},
+    };
+    const struct part_call p = {call, part};
+    const struct op_tensor *x = op_call_tensor(call, "x");
+    leo_status status = check_channels(call, part->channels);
+    for (unsigned i = 0; i < 2 && part->like_x[i] && status == LEO_OK; i++) {
+        status = op_call_check_shape(call, part->like_x[i], x->rank, x->dim);
     }
-    return status;
+    return status == LEO_OK ? op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &p)
+                            : status;
 }
 
 static double per_channel(const struct op_tensor *x)
@@ -144,40 +185,33 @@ static void sum_channels(struct op_chain *chain, const struct op_tensor *x,
                   op_value_type(OP_TYPE_F32), op_value_tensor(out));
 }
 
+static void make_bias_gradient(struct op_chain *chain)
+{
+    sum_channels(chain, op_call_tensor(chain->call, "x"), op_call_tensor(chain->call, "y"));
+}
+
 static leo_status plan_bias_gradient(const struct op_call *call)
 {
-    static const char *const names[] = {"y", NULL};
-    leo_status status = check_channels(call, names);
-    bool done = false;
-    if (status == LEO_OK) {
-        status = plan_blocks(call, OP_BLOCKS_BIAS_GRADIENT, &done);
-    }
-    if (status != LEO_OK || done) {
-        return status;
-    }
-    struct op_chain chain = op_chain_begin(call);
-    sum_channels(&chain, op_call_tensor(call, "x"), op_call_tensor(call, "y"));
-    return chain.status;
+    static const char *const channels[] = {"y", NULL};
+    static const struct part part = {channels, {NULL}, OP_BLOCKS_BIAS_GRADIENT, make_bias_gradient};
+    return plan_part(call, &part);
+}
+
+static void reduce(struct op_chain *chain)
+{
+    const struct op_call *call = chain->call;
+    const struct op_tensor *x = op_call_tensor(call, "x"),
+                           squares = op_chain_temp_like(chain, OP_TYPE_F32, x);
+    sum_channels(chain, x, op_call_tensor(call, "sum"));
+    OP_CHAIN_CALL(chain, "Mul", op_value_tensor(x), op_value_tensor(x), op_value_tensor(&squares));
+    sum_channels(chain, &squares, op_call_tensor(call, "squareSum"));
 }
 
 static leo_status plan_bn_reduce(const struct op_call *call)
 {
-    static const char *const names[] = {"sum", "squareSum", NULL};
-    const struct op_tensor *x = op_call_tensor(call, "x");
-    leo_status status = check_channels(call, names);
-    bool done = false;
-    if (status == LEO_OK) {
-        status = plan_blocks(call, OP_BLOCKS_REDUCE, &done);
-    }
-    if (status != LEO_OK || done) {
-        return status;
-    }
-    struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor squares = op_chain_temp_like(&chain, OP_TYPE_F32, x);
-    sum_channels(&chain, x, op_call_tensor(call, "sum"));
-    OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(x), op_value_tensor(x), op_value_tensor(&squares));
-    sum_channels(&chain, &squares, op_call_tensor(call, "squareSum"));
-    return chain.status;
+    static const char *const channels[] = {"sum", "squareSum", NULL};
+    static const struct part part = {channels, {NULL}, OP_BLOCKS_REDUCE, reduce};
+    return plan_part(call, &part);
 }
 
 // 1 / sqrt(variance + epsilon) of each channel.
@@ -209,121 +243,100 @@ static void move_toward(struct op_chain *chain, const char *running, const struc
                   op_value_tensor(out));
 }
 
+static void update(struct op_chain *chain)
+{
+    const struct op_call *call = chain->call;
+    const struct op_tensor *mean = op_call_tensor(call, "batchMean"),
+                           *variance = op_call_tensor(call, "batchVariance");
+    const double count = per_channel(op_call_tensor(call, "x")),
+                 factor = op_call_scalar(call, "factor")->real;
+    const struct op_scalar inverse = op_scalar_real(1 / count);
+    if (count == 0) {
+        return;
+    }
+    OP_CHAIN_CALL(chain, "Muls", op_value_tensor(op_call_tensor(call, "sum")),
+                  op_value_scalar(&inverse), op_value_tensor(mean));
+    OP_CHAIN_CALL(chain, "BnVariance", op_value_tensor(op_call_tensor(call, "squareSum")),
+                  op_value_tensor(mean), op_value_real(count), op_value_tensor(variance));
+    move_toward(chain, "mean", mean, factor, 1, op_call_tensor(call, "meanOut"));
+    move_toward(chain, "variance", variance, factor, count > 1 ? count / (count - 1) : 1,
+                op_call_tensor(call, "varianceOut"));
+    normalise(chain, mean, variance);
+}
+
 static leo_status plan_bn_update(const struct op_call *call)
 {
-    static const char *const names[] = {"sum",       "squareSum",     "scale",   "offset",
-                                        "mean",      "variance",      "meanOut", "varianceOut",
-                                        "batchMean", "batchVariance", NULL};
-    const struct op_tensor *x = op_call_tensor(call, "x"),
-                           *mean = op_call_tensor(call, "batchMean"),
-                           *variance = op_call_tensor(call, "batchVariance");
-    const double count = per_channel(x), factor = op_call_scalar(call, "factor")->real;
-    const struct op_scalar inverse = op_scalar_real(1 / count);
-    leo_status status = check_channels(call, names);
-    if (status == LEO_OK) {
-        status = op_call_check_shape(call, "y", x->rank, x->dim);
-    }
-    bool done = false;
-    if (status == LEO_OK) {
-        status = plan_blocks(call, OP_BLOCKS_UPDATE, &done);
-    }
-    if (status != LEO_OK || done || count == 0) {
-        return status;
-    }
-    struct op_chain chain = op_chain_begin(call);
-    OP_CHAIN_CALL(&chain, "Muls", op_value_tensor(op_call_tensor(call, "sum")),
-                  op_value_scalar(&inverse), op_value_tensor(mean));
-    OP_CHAIN_CALL(&chain, "BnVariance", op_value_tensor(op_call_tensor(call, "squareSum")),
-                  op_value_tensor(mean), op_value_real(count), op_value_tensor(variance));
-    move_toward(&chain, "mean", mean, factor, 1, op_call_tensor(call, "meanOut"));
-    move_toward(&chain, "variance", variance, factor, count > 1 ? count / (count - 1) : 1,
-                op_call_tensor(call, "varianceOut"));
-    normalise(&chain, mean, variance);
-    return chain.status;
+    static const char *const channels[] = {"sum",       "squareSum",     "scale",   "offset",
+                                           "mean",      "variance",      "meanOut", "varianceOut",
+                                           "batchMean", "batchVariance", NULL};
+    static const struct part part = {channels, {"y"}, OP_BLOCKS_UPDATE, update};
+    return plan_part(call, &part);
+}
+
+static void infer(struct op_chain *chain)
+{
+    normalise(chain, op_call_tensor(chain->call, "mean"), op_call_tensor(chain->call, "variance"));
 }
 
 static leo_status plan_bn_infer(const struct op_call *call)
 {
-    static const char *const names[] = {"scale", "offset", "mean", "variance", NULL};
-    const struct op_tensor *x = op_call_tensor(call, "x");
-    leo_status status = check_channels(call, names);
-    if (status == LEO_OK) {
-        status = op_call_check_shape(call, "y", x->rank, x->dim);
-    }
-    bool done = false;
-    if (status == LEO_OK) {
-        status = plan_blocks(call, OP_BLOCKS_INFER, &done);
-    }
-    if (status != LEO_OK || done) {
-        return status;
-    }
-    struct op_chain chain = op_chain_begin(call);
-    normalise(&chain, op_call_tensor(call, "mean"), op_call_tensor(call, "variance"));
-    return chain.status;
+    static const char *const channels[] = {"scale", "offset", "mean", "variance", NULL};
+    static const struct part part = {channels, {"y"}, OP_BLOCKS_INFER, infer};
+    return plan_part(call, &part);
 }
 
-static leo_status plan_bn_update_gradient(const struct op_call *call)
+static void update_gradient(struct op_chain *chain)
 {
-    static const char *const names[] = {"batchMean", "batchVariance", "diffScale", "diffOffset",
-                                        NULL};
-    const struct op_tensor *x = op_call_tensor(call, "x"), *grads = op_call_tensor(call, "grads");
-    leo_status status = check_channels(call, names);
-    if (status == LEO_OK) {
-        status = op_call_check_shape(call, "grads", x->rank, x->dim);
-    }
-    bool done = false;
-    if (status == LEO_OK) {
-        status = plan_blocks(call, OP_BLOCKS_UPDATE_GRADIENT, &done);
-    }
-    if (status != LEO_OK || done) {
-        return status;
-    }
-    struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor inverse = invert(&chain, op_call_tensor(call, "batchVariance"));
-    OP_CHAIN_CALL(&chain, "BatchNormReduceBackward", op_value_tensor(grads), op_value_tensor(x),
+    const struct op_call *call = chain->call;
+    const struct op_tensor *x = op_call_tensor(call, "x"), *grads = op_call_tensor(call, "grads"),
+                           inverse = invert(chain, op_call_tensor(call, "batchVariance"));
+    OP_CHAIN_CALL(chain, "BatchNormReduceBackward", op_value_tensor(grads), op_value_tensor(x),
                   op_value_tensor(op_call_tensor(call, "batchMean")), op_value_tensor(&inverse),
                   op_value_tensor(NULL), op_value_int(0), op_value_int(1), op_value_int(1),
                   op_value_tensor(NULL), op_value_tensor(NULL),
                   op_value_tensor(op_call_tensor(call, "diffScale")),
                   op_value_tensor(op_call_tensor(call, "diffOffset")));
-    return chain.status;
 }
 
-static leo_status plan_bn_reduce_gradient(const struct op_call *call)
+static leo_status plan_bn_update_gradient(const struct op_call *call)
 {
-    static const char *const names[] = {"diffScale", "diffOffset",    "scale",
-                                        "batchMean", "batchVariance", NULL};
+    static const char *const channels[] = {"batchMean", "batchVariance", "diffScale", "diffOffset",
+                                           NULL};
+    static const struct part part = {
+        channels, {"grads"}, OP_BLOCKS_UPDATE_GRADIENT, update_gradient};
+    return plan_part(call, &part);
+}
+
+static void reduce_gradient(struct op_chain *chain)
+{
+    const struct op_call *call = chain->call;
     const struct op_tensor *x = op_call_tensor(call, "x"), *grads = op_call_tensor(call, "grads"),
                            *variance = op_call_tensor(call, "batchVariance");
-    leo_status status = check_channels(call, names);
-    if (status == LEO_OK) {
-        status = op_call_check_shape(call, "grads", x->rank, x->dim);
-    }
-    if (status == LEO_OK) {
-        status = op_call_check_shape(call, "y", x->rank, x->dim);
-    }
-    bool done = false;
-    if (status == LEO_OK) {
-        status = plan_blocks(call, OP_BLOCKS_REDUCE_GRADIENT, &done);
-    }
-    if (status != LEO_OK || done || op_tensor_count(x) == 0) {
-        return status;
-    }
     const int64_t one = 1;
-    struct op_chain chain = op_chain_begin(call);
-    const struct op_tensor inverse = invert(&chain, variance),
-                           along = op_chain_temp_like(&chain, OP_TYPE_F32, variance),
-                           count = op_chain_temp(&chain, OP_TYPE_I32, 1, &one);
-    op_chain_fill(&chain, &count, per_channel(x));
+    if (op_tensor_count(x) == 0) {
+        return;
+    }
+    const struct op_tensor inverse = invert(chain, variance),
+                           along = op_chain_temp_like(chain, OP_TYPE_F32, variance),
+                           count = op_chain_temp(chain, OP_TYPE_I32, 1, &one);
+    op_chain_fill(chain, &count, per_channel(x));
     // The row takes the sum of grads * (x - mean).
-    OP_CHAIN_CALL(&chain, "Div", op_value_tensor(op_call_tensor(call, "diffScale")),
+    OP_CHAIN_CALL(chain, "Div", op_value_tensor(op_call_tensor(call, "diffScale")),
                   op_value_tensor(&inverse), op_value_tensor(&along));
-    OP_CHAIN_CALL(&chain, "BatchNormElemtBackward", op_value_tensor(grads), op_value_tensor(x),
+    OP_CHAIN_CALL(chain, "BatchNormElemtBackward", op_value_tensor(grads), op_value_tensor(x),
                   op_value_tensor(op_call_tensor(call, "batchMean")), op_value_tensor(&inverse),
                   op_value_tensor(op_call_tensor(call, "scale")),
                   op_value_tensor(op_call_tensor(call, "diffOffset")), op_value_tensor(&along),
                   op_value_tensor(&count), op_value_tensor(op_call_tensor(call, "y")));
-    return chain.status;
+}
+
+static leo_status plan_bn_reduce_gradient(const struct op_call *call)
+{
+    static const char *const channels[] = {"diffScale", "diffOffset",    "scale",
+                                           "batchMean", "batchVariance", NULL};
+    static const struct part part = {
+        channels, {"grads", "y"}, OP_BLOCKS_REDUCE_GRADIENT, reduce_gradient};
+    return plan_part(call, &part);
 }
 
 // Rows of sums, one a device, become one mean and deviation.

@@ -216,33 +216,30 @@ static leo_status finish_sums(const struct product *rows)
 static leo_status by_sums(const struct product *rows,
                           leo_status (*plan)(const struct op_call *, const struct op_convolution *,
                                              enum op_convolution_goal, const struct op_tensor *,
-                                             const struct op_tensor *, const struct op_tensor *,
-                                             bool *),
-                          bool *taken)
+                                             const struct op_tensor *, const struct op_tensor *))
 {
     const struct op_tensor a = widen(rows->a), b = widen(rows->b), sums = widen(&rows->sums);
     if (!op_type_is_float(rows->a->type)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
-    leo_status status = plan(rows->call, rows->shape, rows->goal, &a, &b, &sums, taken);
-    return status == LEO_OK && *taken ? finish_sums(rows) : status;
+    leo_status status = plan(rows->call, rows->shape, rows->goal, &a, &b, &sums);
+    return status == LEO_OK ? finish_sums(rows) : status;
 }
 
-static leo_status by_columns(const void *object, bool *taken)
+static leo_status by_columns(const void *object)
 {
-    return by_sums(object, op_convolution_plan_matmul, taken);
+    return by_sums(object, op_convolution_plan_matmul);
 }
 
-static leo_status by_channels(const void *object, bool *taken)
+static leo_status by_channels(const void *object)
 {
-    return by_sums(object, op_convolution_plan_depthwise, taken);
+    return by_sums(object, op_convolution_plan_depthwise);
 }
 
-static leo_status by_scalar_unit(const void *object, bool *taken)
+static leo_status by_scalar_unit(const void *object)
 {
     const struct product *rows = object;
     const struct op_tensor a = widen(rows->a), b = widen(rows->b), out = widen(rows->out);
-    *taken = true;
     return op_convolution_plan_scalar(rows->call, rows->shape, rows->goal, &a, &b, rows->bias,
                                       &out);
 }
@@ -254,14 +251,13 @@ static const struct op_variant row_ways[] = {
 };
 
 // Without the cube's formats.
-static leo_status by_rows(const void *object, bool *taken)
+static leo_status by_rows(const void *object)
 {
     const struct product *product = object;
     const struct op_call *call = product->call;
     struct op_tensor a, b, bias, out;
     struct product rows = {call, product->shape, product->goal, &a, &b, NULL, &out, {0}};
     leo_status status = op_plan_rows(call->plan, product->a, true, &a);
-    *taken = true;
     if (status == LEO_OK && product->bias) {
         status = op_plan_rows(call->plan, product->bias, true, &bias);
         rows.bias = &bias;
@@ -278,7 +274,7 @@ static leo_status by_rows(const void *object, bool *taken)
                               &rows.sums);
     }
     if (status == LEO_OK) {
-        status = op_choose(call->plan, row_ways, sizeof(row_ways) / sizeof(*row_ways), &rows, NULL);
+        status = op_choose(call->plan, row_ways, sizeof(row_ways) / sizeof(*row_ways), &rows);
     }
     return status == LEO_OK && out.addr != product->out->addr
                ? op_plan_change_format(call->plan, &out, product->out)
@@ -286,7 +282,7 @@ static leo_status by_rows(const void *object, bool *taken)
 }
 
 // Maps stay in NC1HWC0, which the vector unit's way takes as they are.
-static leo_status by_blocks(const void *object, bool *taken)
+static leo_status by_blocks(const void *object)
 {
     const struct product *product = object;
     const struct op_call *call = product->call;
@@ -297,21 +293,21 @@ static leo_status by_blocks(const void *object, bool *taken)
     struct op_tensor weight;
     if (product->bias || s->groups != s->x_channels || s->groups != s->y_channels ||
         !op_windows_is_blocks(product->a) || !op_windows_is_blocks(map)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     leo_status status = op_plan_rows(call->plan, given, !to_weight, &weight);
     const struct op_tensor a = widen(product->a), wide_map = widen(map), wide = widen(&weight);
     if (status == LEO_OK) {
         status =
             op_convolution_plan_depthwise(call, s, product->goal, &a, to_weight ? &wide_map : &wide,
-                                          to_weight ? &wide : &wide_map, taken);
+                                          to_weight ? &wide : &wide_map);
     }
-    return status == LEO_OK && *taken && to_weight && weight.addr != given->addr
+    return status == LEO_OK && to_weight && weight.addr != given->addr
                ? op_plan_change_format(call->plan, &weight, given)
                : status;
 }
 
-static leo_status by_cube(const void *object, bool *taken)
+static leo_status by_cube(const void *object)
 {
     const struct product *product = object;
     const struct op_call *call = product->call;
@@ -320,7 +316,7 @@ static leo_status by_cube(const void *object, bool *taken)
     struct op_tensor sums = *out, bias;
     leo_status status = LEO_OK;
     if (!op_type_is_float(product->a->type)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     if (product->bias && native) {
         bias = *product->bias;
@@ -334,10 +330,9 @@ static leo_status by_cube(const void *object, bool *taken)
     }
     const struct op_tensor wide_sums = widen(&sums);
     if (status == LEO_OK) {
-        status = op_convolution_plan_cube(call, product->shape, product->goal, &a, &b, &wide_sums,
-                                          taken);
+        status = op_convolution_plan_cube(call, product->shape, product->goal, &a, &b, &wide_sums);
     }
-    if (status != LEO_OK || !*taken || !product->bias) {
+    if (status != LEO_OK || !product->bias) {
         return status;
     }
     return native ? plan_native_bias(call, &sums, &bias, out) : plan_bias(call, &sums, &bias, out);
@@ -356,7 +351,7 @@ static leo_status plan_goal(const struct op_call *call, const struct op_convolut
     const struct product product = {call, shape, goal, a, b, bias, out, {0}};
     return op_tensor_count(out) == 0
                ? LEO_OK
-               : op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &product, NULL);
+               : op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &product);
 }
 
 static leo_status plan_forward(const struct op_call *call, const struct op_convolution *shape)

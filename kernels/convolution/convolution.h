@@ -28,12 +28,12 @@ LEO_MUST_CHECK leo_status op_convolution_plan_scalar(
  * does not fit or does not pay. */
 LEO_MUST_CHECK leo_status op_convolution_plan_matmul(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
-    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out, bool *taken);
+    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
 /** The same on the vector unit, for groups of one input channel. */
 LEO_MUST_CHECK leo_status op_convolution_plan_depthwise(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
-    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out, bool *taken);
+    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
 /** The same by img2col, for 16-bit operands and channels in whole groups of 16. */
 LEO_MUST_CHECK leo_status op_convolution_plan_cube(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
-    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out, bool *taken);
+    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);

@@ -532,8 +532,7 @@ static bool is_product(const struct op_convolution_lowering *low, enum op_convol
 
 leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_convolution *shape,
                                     enum op_convolution_goal goal, const struct op_tensor *a,
-                                    const struct op_tensor *b, const struct op_tensor *out,
-                                    bool *taken)
+                                    const struct op_tensor *b, const struct op_tensor *out)
 {
     const struct op_matmul types = {
         .a = *a, .b = *b, .out = *out, .cube_math = (int)op_call_int(call, "cubeMathType")};
@@ -548,17 +547,16 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
                                                    .stay = caps->l1_bytes / 2,
                                                    .cores = op_plan_cube_cores(call->plan),
                                                    .spread = op_plan_block_spread(call->plan)}};
-    *taken = op_matmul_type(call->plan, &types, &low.type);
+    const bool multiplies = op_matmul_type(call->plan, &types, &low.type);
     if (low.type == OP_TYPE_F32) {
         low.flags = types.cube_math & 1 ? OP_CONVOLUTION_CUBE_HF32 : 0;
         low.room.halved = low.flags == 0;
     }
-    *taken = *taken && !copies_pay(shape, goal, a) && !is_product(&low, goal, a, out) &&
-             shape->groups == 1 && shape->kernel[0] == 1 && shape->x_size[0] == 1 &&
-             shape->y_size[0] == 1 && shape->pad[0] == 0 && op_tensor_count(a) > 0 &&
-             op_tensor_count(b) > 0 && weights_fit(shape) && tiles_fit(&low, goal);
-    if (!*taken) {
-        return LEO_OK;
+    if (!multiplies || copies_pay(shape, goal, a) || is_product(&low, goal, a, out) ||
+        shape->groups != 1 || shape->kernel[0] != 1 || shape->x_size[0] != 1 ||
+        shape->y_size[0] != 1 || shape->pad[0] != 0 || op_tensor_count(a) == 0 ||
+        op_tensor_count(b) == 0 || !weights_fit(shape) || !tiles_fit(&low, goal)) {
+        return OP_DECLINED;
     }
     switch (goal) {
     case OP_CONVOLUTION_OUT:

@@ -165,8 +165,7 @@ static leo_status plan_part(struct op_plan *plan, struct op_window_args *args,
 leo_status op_convolution_plan_depthwise(const struct op_call *call,
                                          const struct op_convolution *shape,
                                          enum op_convolution_goal goal, const struct op_tensor *a,
-                                         const struct op_tensor *b, const struct op_tensor *out,
-                                         bool *taken)
+                                         const struct op_tensor *b, const struct op_tensor *out)
 {
     struct op_window_args args;
     const struct op_tensor *x = goal == OP_CONVOLUTION_OUT     ? a
@@ -176,11 +175,11 @@ leo_status op_convolution_plan_depthwise(const struct op_call *call,
                            *y = goal == OP_CONVOLUTION_OUT ? out : a;
     const int64_t of = shape->y_channels / shape->groups;
     // Gradients of an input over several output channels would have to be added up.
-    *taken = is_float32_or_half(a->type) && is_float32_or_half(b->type) &&
-             is_float32_or_half(out->type) && (of == 1 || goal != OP_CONVOLUTION_INPUT) &&
-             make_args(call->plan, shape, goal, &args);
-    leo_status status = LEO_OK;
-    for (int64_t i = 0; *taken && i < of && status == LEO_OK; i++) {
+    const bool fits = is_float32_or_half(a->type) && is_float32_or_half(b->type) &&
+                      is_float32_or_half(out->type) && (of == 1 || goal != OP_CONVOLUTION_INPUT) &&
+                      make_args(call->plan, shape, goal, &args);
+    leo_status status = fits ? LEO_OK : OP_DECLINED;
+    for (int64_t i = 0; i < of && status == LEO_OK; i++) {
         const struct op_tensor w_part = channels_of(w, 0, of, i), y_part = channels_of(y, 1, of, i);
         status = plan_part(call->plan, &args, goal, turns_around(shape, goal), x, &w_part, &y_part);
     }

@@ -441,13 +441,11 @@ static bool is_worth_it(const struct lowering *low, enum op_convolution_goal goa
 leo_status op_convolution_plan_matmul(const struct op_call *call,
                                       const struct op_convolution *shape,
                                       enum op_convolution_goal goal, const struct op_tensor *a,
-                                      const struct op_tensor *b, const struct op_tensor *out,
-                                      bool *taken)
+                                      const struct op_tensor *b, const struct op_tensor *out)
 {
     struct lowering low = lower(call, shape);
-    *taken = choose_type(&low, a, b, out) && is_worth_it(&low, goal, a, b, out);
-    if (!*taken) {
-        return LEO_OK;
+    if (!choose_type(&low, a, b, out) || !is_worth_it(&low, goal, a, b, out)) {
+        return OP_DECLINED;
     }
     switch (goal) {
     case OP_CONVOLUTION_OUT:

@@ -56,6 +56,10 @@ LEO_MUST_CHECK leo_status op_call_check_type(const struct op_call *call, const c
  * channels are the second dimension. */
 LEO_MUST_CHECK leo_status op_call_check_channels(const struct op_call *call);
 
+/** The leo_status of a way that is not for the call: nothing is wrong, what it appended does not
+ * count, and the next way is tried (variant.h). */
+enum { OP_DECLINED = 1 };
+
 /* Steps. */
 /**
  * A launch of device/<program>.c's kernel over `blocks` blocks with one argument, a structure by

@@ -262,7 +262,6 @@ leo_status op_plan_resample(const struct op_call *call)
     }
     take_planes(&work, a);
     work.args.result_type = (uint8_t)result->type;
-    bool taken;
-    status = op_resample_plan_rows(call, &work.args, work.dims, table_bytes, a, result, &taken);
-    return status == LEO_OK && !taken ? launch(&work, table_bytes, result) : status;
+    status = op_resample_plan_rows(call, &work.args, work.dims, table_bytes, a, result);
+    return status == OP_DECLINED ? launch(&work, table_bytes, result) : status;
 }

@@ -17,9 +17,9 @@ LEO_MUST_CHECK leo_status op_resample_plan_table(struct op_plan *plan,
 /**
  * result = the map of args (its kind, its flags and its dimensions with their tables) of a, on
  * whole rows of the vector unit. The positions are the last `dims` dimensions of both tensors, and
- * of args. *taken: false if the map is too small or too large for it, or the type is none of f32's.
+ * of args. OP_DECLINED: the map is too small or too large for it, or the type is none of f32's.
  */
 LEO_MUST_CHECK leo_status op_resample_plan_rows(const struct op_call *call,
                                                 const struct op_resample_args *args, unsigned dims,
                                                 uint64_t table_bytes, const struct op_tensor *a,
-                                                const struct op_tensor *result, bool *taken);
+                                                const struct op_tensor *result);

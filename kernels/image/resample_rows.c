@@ -5,6 +5,7 @@
  * gradient last: it is turned where the tensor is the map's input.
  */
 #include "../frame/chain.h"
+#include "../frame/variant.h"
 #include "../frame/whole.h"
 #include "resample.h"
 
@@ -226,12 +227,11 @@ static void deliver(struct rows *r, const struct op_tensor *result, const struct
 
 leo_status op_resample_plan_rows(const struct op_call *call, const struct op_resample_args *args,
                                  unsigned dims, uint64_t table_bytes, const struct op_tensor *a,
-                                 const struct op_tensor *result, bool *taken)
+                                 const struct op_tensor *result)
 {
     struct rows r = {.chain = op_chain_begin(call), .args = *args, .dims = dims, .planes = 1};
-    *taken = fits(&r, a, result);
-    if (!*taken) {
-        return LEO_OK;
+    if (!fits(&r, a, result)) {
+        return op_decline(call->plan, "rows of UB", "floats, rows and windows that UB holds");
     }
     for (unsigned d = 0; d < OP_RESAMPLE_DIMS; d++) {
         r.size[d] = size_before(&r, d);

@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+static leo_status by_rows(const struct op_index_goal *goal)
+{
+    return op_index_plan_get_rows(goal->call->plan, goal->table, goal->index, goal->taken_into);
+}
+
 leo_status op_index_plan_embedding(const struct op_call *call)
 {
     const struct op_tensor *weight = op_call_tensor(call, "weight");
@@ -20,17 +25,17 @@ leo_status op_index_plan_embedding(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
-    bool taken;
-    status =
-        op_index_plan_get_rows(call->plan, weight, indices, op_call_tensor(call, "out"), &taken);
-    if (status != LEO_OK || taken) {
-        return status;
-    }
+    const struct op_index_goal goal = {.call = call,
+                                       .elements = &args,
+                                       .taken_into = op_call_tensor(call, "out"),
+                                       .rows = by_rows,
+                                       .table = weight,
+                                       .index = indices};
     op_index_begin(&args, indices->rank + 1, shape, OP_INDEX_GET);
     op_index_set_table(&args, weight);
     args.table_stride[indices->rank] = weight->stride[1] * op_type_bytes(weight->type);
     op_index_add_tensor(&args, indices, 0, weight, 0);
-    return op_index_get_into(call, &args, op_call_tensor(call, "out"));
+    return op_index_choose(&goal);
 }
 
 leo_status op_index_plan_embedding_gradient(const struct op_call *call)
@@ -51,15 +56,12 @@ leo_status op_index_plan_embedding_gradient(const struct op_call *call)
     }
     // Sums in f32, whatever the type of the gradient.
     const int64_t padding = op_call_int(call, "paddingIdx");
-    bool taken;
     leo_status status = op_index_plan_add_rows(call->plan, grad, indices,
-                                               padding < 0 ? -1 : padding, out->dim, &sums, &taken);
-    if (status == LEO_OK && taken) {
-        return op_plan_copy(call->plan, out, &sums);
+                                               padding < 0 ? -1 : padding, out->dim, &sums);
+    if (status != OP_DECLINED) {
+        return status == LEO_OK ? op_plan_copy(call->plan, out, &sums) : status;
     }
-    if (status == LEO_OK) {
-        status = op_plan_temp(call->plan, OP_TYPE_F32, 2, out->dim, &sums);
-    }
+    status = op_plan_temp(call->plan, OP_TYPE_F32, 2, out->dim, &sums);
     if (status == LEO_OK) {
         status = op_plan_fill(call->plan, sums.addr, 0, (uint64_t)op_tensor_count(out) * 4);
     }

@@ -51,15 +51,12 @@ static leo_status plan_gather(const struct op_call *call)
                                          .value = op_call_tensor(call, "out"),
                                          .dim = dim,
                                          .mode = OP_INDEX_GET};
-    bool taken;
-    status = op_index_plan_lines(call->plan, &lines, &taken);
-    if (status != LEO_OK || taken) {
-        return status;
-    }
+    const struct op_index_goal goal = {
+        .call = call, .elements = &args, .taken_into = lines.value, .lines = &lines};
     op_index_begin(&args, index->rank, index->dim, OP_INDEX_GET);
     set_other_dims(&args, self, dim);
     op_index_add_tensor(&args, index, 0, self, dim);
-    return op_index_get_into(call, &args, op_call_tensor(call, "out"));
+    return op_index_choose(&goal);
 }
 
 // Every place of index has its element of src.
@@ -128,29 +125,27 @@ static leo_status plan_scatter(const struct op_call *call)
     }
     static const uint8_t modes[] = {OP_INDEX_PUT, OP_INDEX_ADD, OP_INDEX_MUL, OP_INDEX_LARGEST,
                                     OP_INDEX_SMALLEST};
-    bool taken = false;
-    if (status == LEO_OK && !general) {
-        const struct op_tensor values = first_of(src, index);
-        const struct op_index_lines lines = {.table = self,
-                                             .index = index,
-                                             .value = &values,
-                                             .out = out,
-                                             .dim = dim,
-                                             .mode = modes[reduce]};
-        status = op_index_plan_lines(call->plan, &lines, &taken);
-    }
-    if (status == LEO_OK && !taken && op_tensor_alias(self, out) != OP_ALIAS_SAME) {
-        status = op_plan_copy(call->plan, out, self);
-    }
-    if (status != LEO_OK || taken) {
+    if (status != LEO_OK) {
         return status;
     }
+    const struct op_tensor values = first_of(src, index);
+    const struct op_index_lines lines = {.table = self,
+                                         .index = index,
+                                         .value = &values,
+                                         .out = out,
+                                         .dim = dim,
+                                         .mode = modes[reduce]};
+    const struct op_index_goal goal = {.call = call,
+                                       .elements = &args,
+                                       .lines = general ? NULL : &lines,
+                                       .table = out,
+                                       .from = self};
     op_index_begin(&args, index->rank, index->dim, modes[reduce]);
     args.skip = general ? OP_INDEX_NOWHERE : INT64_MIN;
     set_other_dims(&args, out, dim);
     op_index_set_value(&args, src);
     op_index_add_tensor(&args, index, 0, out, dim);
-    return op_index_launch(call, &args);
+    return op_index_choose(&goal);
 }
 
 // One list of indices along dim: the index space is that of `shape` with dim replaced.
@@ -188,17 +183,17 @@ static leo_status plan_index_select(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
-    bool taken = false;
-    const struct op_tensor *out = op_call_tensor(call, "out");
-    status = dim == 0 ? op_index_take_rows(call, self, index, out, &taken)
-                      : op_index_plan_select(call->plan, self, dim, index, out, &taken);
-    if (status != LEO_OK || taken) {
-        return status;
-    }
+    const struct op_index_goal goal = {.call = call,
+                                       .elements = &args,
+                                       .taken_into = op_call_tensor(call, "out"),
+                                       .rows = op_index_by_taking_rows,
+                                       .table = self,
+                                       .index = index,
+                                       .dim = dim};
     op_index_begin(&args, self->rank, shape, OP_INDEX_GET);
     set_other_dims(&args, self, dim);
     op_index_add_tensor(&args, index, dim, self, dim);
-    return op_index_get_into(call, &args, out);
+    return op_index_choose(&goal);
 }
 
 // out (self, or a copy of it): source is put at, or added to, the indices along dim.
@@ -231,23 +226,28 @@ static leo_status plan_index_add(const struct op_call *call)
         return status;
     }
     const double alpha = add ? op_call_scalar(call, "alpha")->real : 1;
-    bool taken = false;
-    if (dim == 0) {
-        status = op_index_change_rows(call, out, index, op_call_tensor(call, "source"), add, alpha,
-                                      &taken);
-    }
-    if (status != LEO_OK || taken) {
-        return status;
-    }
+    const struct op_index_goal goal = {.call = call,
+                                       .elements = &args,
+                                       .rows = dim == 0 ? op_index_by_changing_rows : NULL,
+                                       .table = out,
+                                       .index = index,
+                                       .values = op_call_tensor(call, "source"),
+                                       .add = add,
+                                       .alpha = alpha};
     op_index_begin(&args, self->rank, shape, add ? OP_INDEX_ADD : OP_INDEX_PUT);
     args.scale = alpha;
     set_other_dims(&args, out, dim);
     op_index_set_value(&args, op_call_tensor(call, "source"));
     op_index_add_tensor(&args, index, dim, out, dim);
-    return op_index_launch(call, &args);
+    return op_index_choose(&goal);
 }
 
 /* ---- backwards ---- */
+
+static leo_status by_turned_rows(const struct op_index_goal *goal)
+{
+    return op_index_plan_flip(goal->call, goal->table, goal->turned, goal->taken_into);
+}
 
 // No index tensor: the table is walked from its far end.
 static leo_status plan_flip(const struct op_call *call)
@@ -270,11 +270,12 @@ static leo_status plan_flip(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(self) == 0) {
         return status;
     }
-    bool taken;
-    status = op_index_plan_flip(call, self, turned, op_call_tensor(call, "out"), &taken);
-    if (status != LEO_OK || taken) {
-        return status;
-    }
+    const struct op_index_goal goal = {.call = call,
+                                       .elements = &args,
+                                       .taken_into = op_call_tensor(call, "out"),
+                                       .rows = by_turned_rows,
+                                       .table = self,
+                                       .turned = turned};
     op_index_begin(&args, self->rank, self->dim, OP_INDEX_GET);
     op_index_set_table(&args, self);
     for (unsigned i = 0; i < self->rank; i++) {
@@ -282,7 +283,7 @@ static leo_status plan_flip(const struct op_call *call)
         args.table_stride[i] = turned[i] ? -stride : stride;
         args.table += turned[i] ? (uint64_t)(stride * (self->dim[i] - 1)) : 0;
     }
-    return op_index_get_into(call, &args, op_call_tensor(call, "out"));
+    return op_index_choose(&goal);
 }
 
 leo_status op_plan_index(const struct op_call *call)

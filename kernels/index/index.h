@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways of indexing that move whole lines. `taken` is false, and nothing planned, where they do not
- * fit. */
+/* Ways of indexing that move whole lines; OP_DECLINED: they are not for the call. */
 #pragma once
 
 #include "../frame/family.h"
@@ -16,19 +15,18 @@ bool op_index_is_worth_table(const struct op_tensor *index, const struct op_tens
 LEO_MUST_CHECK leo_status op_index_plan_get_rows(struct op_plan *plan,
                                                  const struct op_tensor *table,
                                                  const struct op_tensor *index,
-                                                 const struct op_tensor *out, bool *taken);
+                                                 const struct op_tensor *out);
 /** sums = 0, then sums[index[i]] += values[i] in order, but where index[i] is `skip` (-1: nowhere).
  * `sums` is made: f32 of `dim` (two dimensions), its rows apart. */
 LEO_MUST_CHECK leo_status op_index_plan_add_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,
                                                  const struct op_tensor *index, int64_t skip,
-                                                 const int64_t *dim, struct op_tensor *sums,
-                                                 bool *taken);
+                                                 const int64_t *dim, struct op_tensor *sums);
 /** table[index[i]] = values[i] in the order of the list; table has two dimensions. */
 LEO_MUST_CHECK leo_status op_index_plan_put_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,
                                                  const struct op_tensor *index,
-                                                 const struct op_tensor *table, bool *taken);
+                                                 const struct op_tensor *table);
 
 /** Elements along `dim`: index has the table's rank, and its shape but for `dim`. */
 struct op_index_lines {
@@ -39,13 +37,13 @@ struct op_index_lines {
     uint8_t mode; /**< enum op_index_mode */
 };
 LEO_MUST_CHECK leo_status op_index_plan_lines(struct op_plan *plan,
-                                              const struct op_index_lines *lines, bool *taken);
+                                              const struct op_index_lines *lines);
 
 /** out = self backwards along the dimensions that are turned. */
 LEO_MUST_CHECK leo_status op_index_plan_flip(const struct op_call *call,
                                              const struct op_tensor *self, const bool *turned,
-                                             const struct op_tensor *out, bool *taken);
+                                             const struct op_tensor *out);
 /** out = the slices of self along `dim` that index, a list, names. */
 LEO_MUST_CHECK leo_status op_index_plan_select(struct op_plan *plan, const struct op_tensor *self,
                                                unsigned dim, const struct op_tensor *index,
-                                               const struct op_tensor *out, bool *taken);
+                                               const struct op_tensor *out);

@@ -65,17 +65,16 @@ static struct op_tensor make_list(struct op_chain *chain, int64_t count, int64_t
 }
 
 leo_status op_index_plan_flip(const struct op_call *call, const struct op_tensor *self,
-                              const bool *turned, const struct op_tensor *out, bool *taken)
+                              const bool *turned, const struct op_tensor *out)
 {
     int64_t count, same;
     struct op_tensor from = turned_first(self, turned, &count);
     const struct op_tensor to = turned_first(out, turned, &same);
     const int64_t rest = op_tensor_count(self) / count,
                   pieces = pieces_of(rest * op_type_bytes(self->type));
-    *taken = pieces > 0 && count * pieces <= ROWS_MAX && op_tensor_count(self) >= LEAST &&
-             self->type == out->type;
-    if (!*taken) {
-        return LEO_OK;
+    if (pieces == 0 || count * pieces > ROWS_MAX || op_tensor_count(self) < LEAST ||
+        self->type != out->type) {
+        return OP_DECLINED;
     }
     struct op_chain chain = op_chain_begin(call);
     const int64_t shape[] = {count * pieces, rest / pieces};
@@ -87,7 +86,7 @@ leo_status op_index_plan_flip(const struct op_call *call, const struct op_tensor
                            rows = op_view_shape(&made, 2, shape),
                            list = make_list(&chain, count, pieces);
     if (chain.status == LEO_OK) {
-        chain.status = op_index_plan_get_rows(chain.plan, &table, &list, &rows, taken);
+        chain.status = op_index_plan_get_rows(chain.plan, &table, &list, &rows);
     }
     if (made.addr != to.addr) {
         op_chain_copy(&chain, &to, &made);
@@ -96,8 +95,7 @@ leo_status op_index_plan_flip(const struct op_call *call, const struct op_tensor
 }
 
 leo_status op_index_plan_select(struct op_plan *plan, const struct op_tensor *self, unsigned dim,
-                                const struct op_tensor *index, const struct op_tensor *out,
-                                bool *taken)
+                                const struct op_tensor *index, const struct op_tensor *out)
 {
     bool first[OP_RANK_MAX] = {false};
     int64_t count, places;
@@ -107,10 +105,9 @@ leo_status op_index_plan_select(struct op_plan *plan, const struct op_tensor *se
     const int64_t rest = count ? op_tensor_count(self) / count : 0,
                   bytes = rest * op_type_bytes(self->type);
     struct op_tensor table, made;
-    *taken = op_index_row_blocks(bytes) > 0 && places > 0 && self->type == out->type &&
-             op_tensor_count(self) >= LEAST;
-    if (!*taken) {
-        return LEO_OK;
+    if (op_index_row_blocks(bytes) == 0 || places == 0 || self->type != out->type ||
+        op_tensor_count(self) < LEAST) {
+        return OP_DECLINED;
     }
     leo_status status = op_plan_dense(plan, &from, self->type, &table);
     if (status == LEO_OK) {
@@ -122,6 +119,6 @@ leo_status op_index_plan_select(struct op_plan *plan, const struct op_tensor *se
     const int64_t rows[] = {count, rest}, results[] = {places, rest};
     const struct op_tensor lines = op_view_shape(&table, 2, rows),
                            taken_lines = op_view_shape(&made, 2, results);
-    status = op_index_plan_get_rows(plan, &lines, index, &taken_lines, taken);
+    status = op_index_plan_get_rows(plan, &lines, index, &taken_lines);
     return status == LEO_OK ? op_plan_copy(plan, &to, &made) : status;
 }

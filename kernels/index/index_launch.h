@@ -23,18 +23,26 @@ LEO_MUST_CHECK leo_status op_index_launch(const struct op_call *call, struct op_
 LEO_MUST_CHECK leo_status op_index_get_into(const struct op_call *call, struct op_index_args *args,
                                             const struct op_tensor *out);
 
-/** out = self[index], whole slices along the first dimension. `taken`: as in index.h. */
-LEO_MUST_CHECK leo_status op_index_take_rows(const struct op_call *call,
-                                             const struct op_tensor *self,
-                                             const struct op_tensor *index,
-                                             const struct op_tensor *out, bool *taken);
-/** Whole slices of `table` along its first dimension, which values (dense rows of them, in the
- * order of the list) replace, or are added to times `alpha`. `taken`: as in index.h. */
-LEO_MUST_CHECK leo_status op_index_change_rows(const struct op_call *call,
-                                               const struct op_tensor *table,
-                                               const struct op_tensor *index,
-                                               const struct op_tensor *values, bool add,
-                                               double alpha, bool *taken);
+/** A call of indexing: all of it element by element, and what quicker ways are given. */
+struct op_index_goal {
+    const struct op_call *call;
+    struct op_index_args *elements;
+    const struct op_tensor *taken_into; /**< NULL: it changes a table */
+    const struct op_index_lines *lines; /**< NULL: it is not along one dimension */
+    leo_status (*rows)(const struct op_index_goal *goal); /**< NULL: it has none */
+    const struct op_tensor *table, *index, *values;
+    const struct op_tensor *from; /**< what the table is before elements change it; NULL: itself */
+    unsigned dim;
+    bool add;
+    double alpha;
+    const bool *turned;
+};
+LEO_MUST_CHECK leo_status op_index_choose(const struct op_index_goal *goal);
+/** Whole slices along `dim` of the table are taken. */
+LEO_MUST_CHECK leo_status op_index_by_taking_rows(const struct op_index_goal *goal);
+/** Whole slices of the table along its first dimension, which values (dense rows of them, in the
+ * order of the list) replace, or are added to times `alpha`. */
+LEO_MUST_CHECK leo_status op_index_by_changing_rows(const struct op_index_goal *goal);
 
 /** Plans of rows with the word "index" (index.c picks). */
 LEO_MUST_CHECK leo_status op_index_plan_several(const struct op_call *call);

@@ -119,22 +119,19 @@ static leo_status place(struct op_plan *plan, const struct op_tensor *given, str
                : op_plan_temp(plan, given->type, given->rank, given->dim, made);
 }
 
-leo_status op_index_plan_lines(struct op_plan *plan, const struct op_index_lines *lines,
-                               bool *taken)
+leo_status op_index_plan_lines(struct op_plan *plan, const struct op_index_lines *lines)
 {
     struct op_index_lines_args args;
     struct op_tensor table, index, value, made;
     const bool get = lines->mode == OP_INDEX_GET;
     memset(&args, 0, sizeof(args));
-    *taken = take_shape(lines, &args) &&
-             (args.inner == 1 ? cut_rows(plan, &args) : cut_columns(plan, &args));
-    if (!*taken) {
-        return LEO_OK;
+    if (!take_shape(lines, &args) ||
+        !(args.inner == 1 ? cut_rows(plan, &args) : cut_columns(plan, &args))) {
+        return OP_DECLINED;
     }
     // Few pieces for many elements: the way by elements shares them among more cores.
     if (get && args.pieces * 4 < op_plan_vector_cores(plan) && args.chunk < args.count) {
-        *taken = false;
-        return LEO_OK;
+        return OP_DECLINED;
     }
     const enum op_type places = args.index_bytes == 8 ? OP_TYPE_I64 : OP_TYPE_I32;
     leo_status status = op_plan_dense(plan, lines->table, lines->table->type, &table);

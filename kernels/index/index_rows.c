@@ -73,15 +73,13 @@ static struct op_index_rows_args begin_args(const struct op_tensor *index,
 }
 
 leo_status op_index_plan_get_rows(struct op_plan *plan, const struct op_tensor *table,
-                                  const struct op_tensor *index, const struct op_tensor *out,
-                                  bool *taken)
+                                  const struct op_tensor *index, const struct op_tensor *out)
 {
     const int64_t bytes = table->dim[1] * op_type_bytes(table->type),
                   dim[] = {op_tensor_count(index), table->dim[1]};
-    *taken = has_rows(bytes) && table->type == out->type && table->stride[1] == 1 &&
-             is_list(index) && op_tensor_is_dense(out);
-    if (!*taken) {
-        return LEO_OK;
+    if (!has_rows(bytes) || table->type != out->type || table->stride[1] != 1 || !is_list(index) ||
+        !op_tensor_is_dense(out)) {
+        return OP_DECLINED;
     }
     struct op_tensor list, rows = op_view_shape(out, 2, dim);
     const struct op_tensor to = rows;
@@ -104,13 +102,12 @@ leo_status op_index_plan_get_rows(struct op_plan *plan, const struct op_tensor *
 
 leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *values,
                                   const struct op_tensor *index, int64_t skip, const int64_t *dim,
-                                  struct op_tensor *sums, bool *taken)
+                                  struct op_tensor *sums)
 {
     const int64_t list_dim[] = {op_tensor_count(index), dim[1]};
     struct op_tensor dense, list;
-    *taken = has_rows(dim[1] * 4) && is_list(index) && dim[0] > 0;
-    if (!*taken) {
-        return LEO_OK;
+    if (!has_rows(dim[1] * 4) || !is_list(index) || dim[0] == 0) {
+        return OP_DECLINED;
     }
     leo_status status = temp_rows(plan, OP_TYPE_F32, dim, sums);
     if (status == LEO_OK) {
@@ -150,17 +147,15 @@ static leo_status take_apart(struct op_plan *plan, const struct op_tensor *table
 }
 
 leo_status op_index_plan_put_rows(struct op_plan *plan, const struct op_tensor *values,
-                                  const struct op_tensor *index, const struct op_tensor *table,
-                                  bool *taken)
+                                  const struct op_tensor *index, const struct op_tensor *table)
 {
     const int64_t bytes = table->dim[1] * op_type_bytes(table->type),
                   dim[] = {op_tensor_count(index), table->dim[1]};
     struct op_tensor dense, list, rows = *table;
     const bool direct = writes_rows(plan, bytes);
-    *taken =
-        has_rows(bytes) && values->type == table->type && table->stride[1] == 1 && is_list(index);
-    if (!*taken) {
-        return LEO_OK;
+    if (!has_rows(bytes) || values->type != table->type || table->stride[1] != 1 ||
+        !is_list(index)) {
+        return OP_DECLINED;
     }
     leo_status status = op_plan_dense(plan, values, values->type, &dense);
     if (status == LEO_OK) {

@@ -146,16 +146,15 @@ leo_status op_index_plan_several(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
-    bool taken = false;
-    if (only_first(&adv)) {
-        status = op_index_take_rows(call, self, adv.index[0], out, &taken);
-    }
-    if (status != LEO_OK || taken) {
-        return status;
-    }
+    const struct op_index_goal goal = {.call = call,
+                                       .elements = &args,
+                                       .taken_into = out,
+                                       .rows = only_first(&adv) ? op_index_by_taking_rows : NULL,
+                                       .table = self,
+                                       .index = adv.index[0]};
     op_index_begin(&args, adv.rank, adv.dim, OP_INDEX_GET);
     fill_advanced(self, &adv, &args);
-    return op_index_get_into(call, &args, out);
+    return op_index_choose(&goal);
 }
 
 leo_status op_index_plan_put_several(const struct op_call *call)
@@ -178,15 +177,16 @@ leo_status op_index_plan_put_several(const struct op_call *call)
         return status;
     }
     const bool add = op_call_int(call, "accumulate") != 0;
-    bool taken = false;
-    if (only_first(&adv)) {
-        status = op_index_change_rows(call, self, adv.index[0], &seen, add, 1, &taken);
-    }
-    if (status != LEO_OK || taken) {
-        return status;
-    }
+    const struct op_index_goal goal = {.call = call,
+                                       .elements = &args,
+                                       .rows = only_first(&adv) ? op_index_by_changing_rows : NULL,
+                                       .table = self,
+                                       .index = adv.index[0],
+                                       .values = &seen,
+                                       .add = add,
+                                       .alpha = 1};
     op_index_begin(&args, adv.rank, adv.dim, add ? OP_INDEX_ADD : OP_INDEX_PUT);
     op_index_set_value(&args, &seen);
     fill_advanced(self, &adv, &args);
-    return op_index_launch(call, &args);
+    return op_index_choose(&goal);
 }

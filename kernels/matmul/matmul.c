@@ -127,12 +127,7 @@ static leo_status plan_native(const struct op_call *call, const struct op_tensor
                                      .alpha = 1,
                                      .cube_math =
                                          asks ? (int)op_call_int(call, "cubeMathType") : 0};
-    bool taken = false;
-    const bool product = a->rank == 2 && b->rank == 2 && out->rank == 2 && a->dim[1] == b->dim[0] &&
-                         out->dim[0] == a->dim[0] && out->dim[1] == b->dim[1] &&
-                         op_tensor_count(out) > 0;
-    leo_status status = product ? op_matmul_plan_native(call->plan, &matmul, &taken) : LEO_OK;
-    return status == LEO_OK && !taken ? op_call_run_as_rows(call) : status;
+    return op_matmul_plan_formats(call, &matmul);
 }
 
 leo_status op_plan_matmul(const struct op_call *call)

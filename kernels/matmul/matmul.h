@@ -19,21 +19,23 @@ struct op_matmul {
 };
 
 LEO_MUST_CHECK leo_status op_matmul_plan(struct op_plan *plan, const struct op_matmul *matmul);
+/** The product of a call with a matrix in a native format. */
+LEO_MUST_CHECK leo_status op_matmul_plan_formats(const struct op_call *call,
+                                                 const struct op_matmul *matmul);
 /** The general way, on the scalar unit. */
 LEO_MUST_CHECK leo_status op_matmul_plan_scalar(struct op_plan *plan,
                                                 const struct op_matmul *matmul);
-/** On the cube; `taken` is false, and nothing planned that counts, if the cube has no such product.
- */
-LEO_MUST_CHECK leo_status op_matmul_plan_cube(struct op_plan *plan, const struct op_matmul *matmul,
-                                              bool *taken);
-/** On the cube in parts of k, if so few tiles have a long one; else as above. */
-LEO_MUST_CHECK leo_status op_matmul_plan_split(struct op_plan *plan, const struct op_matmul *matmul,
-                                               bool *taken);
-/** On the vector unit, where the cube multiplies no f32; else as above. */
+/* Ways of a product; OP_DECLINED: it is not for this one. */
+/** On the cube. */
+LEO_MUST_CHECK leo_status op_matmul_plan_cube(struct op_plan *plan, const struct op_matmul *matmul);
+/** On the cube in parts of k, where few tiles have a long one. */
+LEO_MUST_CHECK leo_status op_matmul_plan_split(struct op_plan *plan,
+                                               const struct op_matmul *matmul);
+/** On the vector unit, where the cube multiplies no f32. */
 LEO_MUST_CHECK leo_status op_matmul_plan_vector(struct op_plan *plan,
-                                                const struct op_matmul *matmul, bool *taken);
-/** The same of matrices of which the right one is in FRACTAL_NZ. */
+                                                const struct op_matmul *matmul);
+/** On the cube, of matrices of which the right one is in FRACTAL_NZ. */
 LEO_MUST_CHECK leo_status op_matmul_plan_native(struct op_plan *plan,
-                                                const struct op_matmul *matmul, bool *taken);
+                                                const struct op_matmul *matmul);
 /** In which type the cube multiplies operands of these types; false: it does not. */
 bool op_matmul_type(const struct op_plan *plan, const struct op_matmul *matmul, enum op_type *type);

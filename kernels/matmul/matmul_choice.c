@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a product of matrices is computed. */
+#include "../frame/variant.h"
 #include "matmul.h"
 
 #include "matmul_scalar_args.h"
@@ -66,23 +67,80 @@ leo_status op_matmul_plan_scalar(struct op_plan *plan, const struct op_matmul *m
     return op_plan_copy(plan, out, &dense);
 }
 
+/* ---- the ways over the chip ---- */
+
+struct product {
+    struct op_plan *plan;
+    const struct op_matmul *matmul;
+    const struct op_call *call; /**< of matrices in a native format */
+};
+
+static leo_status by_parts(const void *object)
+{
+    const struct product *product = object;
+    return op_matmul_plan_split(product->plan, product->matmul);
+}
+
+static leo_status by_cube(const void *object)
+{
+    const struct product *product = object;
+    return op_matmul_plan_cube(product->plan, product->matmul);
+}
+
+// Ways whose kernels leave negative results.
+static leo_status finish_relu(const struct product *product, leo_status status)
+{
+    const struct op_value relu[] = {op_value_tensor(&product->matmul->out)};
+    return status == LEO_OK && product->matmul->relu
+               ? op_plan_call(product->plan, "InplaceRelu", relu, 1)
+               : status;
+}
+
+static leo_status by_vector(const void *object)
+{
+    const struct product *product = object;
+    return finish_relu(product, op_matmul_plan_vector(product->plan, product->matmul));
+}
+
+static leo_status by_scalar_unit(const void *object)
+{
+    const struct product *product = object;
+    return finish_relu(product, op_matmul_plan_scalar(product->plan, product->matmul));
+}
+
 leo_status op_matmul_plan(struct op_plan *plan, const struct op_matmul *matmul)
 {
-    bool taken;
-    if (op_tensor_count(&matmul->out) == 0) {
-        return LEO_OK;
-    }
-    leo_status status = op_matmul_plan_split(plan, matmul, &taken);
-    if (status == LEO_OK && !taken) {
-        status = op_matmul_plan_cube(plan, matmul, &taken);
-    }
-    if (status != LEO_OK || taken) {
-        return status;
-    }
-    status = op_matmul_plan_vector(plan, matmul, &taken);
-    if (status == LEO_OK && !taken) {
-        status = op_matmul_plan_scalar(plan, matmul);
-    }
-    const struct op_value relu[] = {op_value_tensor(&matmul->out)};
-    return status == LEO_OK && matmul->relu ? op_plan_call(plan, "InplaceRelu", relu, 1) : status;
+    static const struct op_variant ways[] = {
+        {"parts of k", "two dimensions, few tiles, a k of at least 2048 that parts", by_parts},
+        {"the cube", "floats of the cube, at most 2 dimensions of a batch", by_cube},
+        {"the vector unit", "floats on a chip without vector cores", by_vector},
+        {"the scalar unit", NULL, by_scalar_unit},
+    };
+    const struct product product = {plan, matmul, NULL};
+    return op_tensor_count(&matmul->out) == 0
+               ? LEO_OK
+               : op_choose(plan, ways, sizeof(ways) / sizeof(*ways), &product);
+}
+
+static leo_status by_fractals(const void *object)
+{
+    const struct product *product = object;
+    return op_matmul_plan_native(product->call->plan, product->matmul);
+}
+
+static leo_status by_rows(const void *object)
+{
+    const struct product *product = object;
+    return op_call_run_as_rows(product->call);
+}
+
+leo_status op_matmul_plan_formats(const struct op_call *call, const struct op_matmul *matmul)
+{
+    static const struct op_variant ways[] = {
+        {"fractals", "matrices of the cube's type, the right one in FRACTAL_NZ, nothing added",
+         by_fractals},
+        {"rows", NULL, by_rows},
+    };
+    const struct product product = {call->plan, matmul, call};
+    return op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &product);
 }

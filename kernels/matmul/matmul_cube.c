@@ -157,7 +157,7 @@ bool op_matmul_type(const struct op_plan *plan, const struct op_matmul *matmul, 
     return split || *type == OP_TYPE_F16;
 }
 
-leo_status op_matmul_plan_cube(struct op_plan *plan, const struct op_matmul *matmul, bool *taken)
+leo_status op_matmul_plan_cube(struct op_plan *plan, const struct op_matmul *matmul)
 {
     struct op_matmul_product p = {.plan = plan};
     const unsigned rank = matmul->out.rank;
@@ -166,10 +166,9 @@ leo_status op_matmul_plan_cube(struct op_plan *plan, const struct op_matmul *mat
     p.m = matmul->out.dim[rank - 2];
     p.n = matmul->out.dim[rank - 1];
     p.k = matmul->a.dim[rank - 1];
-    *taken = op_matmul_type(plan, matmul, &p.type) && p.k > 0 && op_matmul_fits(p.m) &&
-             op_matmul_fits(p.n) && op_matmul_fits(p.k);
-    if (!*taken) {
-        return LEO_OK;
+    if (!op_matmul_type(plan, matmul, &p.type) || p.k == 0 || !op_matmul_fits(p.m) ||
+        !op_matmul_fits(p.n) || !op_matmul_fits(p.k)) {
+        return OP_DECLINED;
     }
     p.unit = op_type_bytes(p.type);
     p.batch_rank = rank - 2;
@@ -198,9 +197,8 @@ leo_status op_matmul_plan_cube(struct op_plan *plan, const struct op_matmul *mat
     memcpy(p.out.batch, result.stride, p.batch_rank * sizeof(*p.out.batch));
     op_matmul_fold_rows(&p);
     op_matmul_merge_batch(&p);
-    *taken = p.batch_rank <= OP_MATMUL_BATCH_DIMS;
-    if (!*taken) {
-        return LEO_OK;
+    if (p.batch_rank > OP_MATMUL_BATCH_DIMS) {
+        return OP_DECLINED;
     }
     status = launch(&p, matmul, bias, result.type, matmul->relu && plain);
     if (status != LEO_OK || direct) {

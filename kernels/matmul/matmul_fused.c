@@ -62,9 +62,7 @@ leo_status op_plan_fused_matmul(const struct op_call *call)
                                .has_self = bias != NULL,
                                .cube_math = (int)op_call_int(call, "cubeMathType")};
     if (op_layout_any_native(call->row, call->args)) {
-        bool taken = false;
-        status = bias || add || mul ? LEO_OK : op_matmul_plan_native(call->plan, &matmul, &taken);
-        return status == LEO_OK && !taken ? op_call_run_as_rows(call) : status;
+        return add || mul ? op_call_run_as_rows(call) : op_matmul_plan_formats(call, &matmul);
     }
     if (bias) {
         (void)op_tensor_broadcast(bias, 2, matmul.out.dim, &matmul.self); // its shape was checked

@@ -18,9 +18,11 @@ static bool is_half(enum op_type type)
 static bool fits(const struct op_plan *plan, const struct op_matmul *matmul, enum op_type *type)
 {
     const struct op_tensor *a = &matmul->a, *b = &matmul->b, *out = &matmul->out;
-    return a->rank == 2 && b->rank == 2 && out->rank == 2 && b->format == OP_FORMAT_FRACTAL_NZ &&
-           !matmul->has_self && matmul->alpha == 1 && op_matmul_type(plan, matmul, type) &&
-           is_half(*type) && b->type == *type && a->type == *type && a->dim[1] > 0 &&
+    return a->rank == 2 && b->rank == 2 && out->rank == 2 && a->dim[1] == b->dim[0] &&
+           out->dim[0] == a->dim[0] && out->dim[1] == b->dim[1] && op_tensor_count(out) > 0 &&
+           b->format == OP_FORMAT_FRACTAL_NZ && !matmul->has_self && matmul->alpha == 1 &&
+           op_matmul_type(plan, matmul, type) && is_half(*type) && b->type == *type &&
+           a->type == *type && a->dim[1] > 0 &&
            (a->format != OP_FORMAT_FRACTAL_NZ || !op_layout_is_turned(a)) &&
            (out->format != OP_FORMAT_FRACTAL_NZ || !op_layout_is_turned(out));
 }
@@ -47,7 +49,7 @@ static struct op_tensor as_map(const struct op_tensor *fractals)
     return op_tensor_dense(storage.addr, storage.type, 4, dim);
 }
 
-leo_status op_matmul_plan_native(struct op_plan *plan, const struct op_matmul *matmul, bool *taken)
+leo_status op_matmul_plan_native(struct op_plan *plan, const struct op_matmul *matmul)
 {
     const struct leo_caps *caps = op_plan_caps(plan);
     const struct op_convolution_room room = {.chip = op_plan_numbers(plan),
@@ -70,10 +72,9 @@ leo_status op_matmul_plan_native(struct op_plan *plan, const struct op_matmul *m
                                .stride_h = 1,
                                .dilation_w = 1,
                                .dilation_h = 1};
-    *taken = fits(plan, matmul, &type) && op_window_close(&window) && op_window_is_flat(&window) &&
-             matmul->b.dim[0] <= UINT16_MAX && matmul->b.dim[1] <= UINT16_MAX;
-    if (!*taken) {
-        return LEO_OK;
+    if (!fits(plan, matmul, &type) || !op_window_close(&window) || !op_window_is_flat(&window) ||
+        matmul->b.dim[0] > UINT16_MAX || matmul->b.dim[1] > UINT16_MAX) {
+        return OP_DECLINED;
     }
     leo_status status = as_fractals(plan, &matmul->a, &a);
     if (status == LEO_OK && a.addr != matmul->a.addr) {

@@ -45,18 +45,17 @@ static struct op_tensor cut(const struct op_tensor *tensor, unsigned dim, int64_
     return out;
 }
 
-leo_status op_matmul_plan_split(struct op_plan *plan, const struct op_matmul *matmul, bool *taken)
+leo_status op_matmul_plan_split(struct op_plan *plan, const struct op_matmul *matmul)
 {
     enum op_type type;
     const struct op_tensor *out = &matmul->out;
-    *taken = false;
     if (out->rank != 2 || !op_matmul_type(plan, matmul, &type)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     const int64_t m = out->dim[0], n = out->dim[1], parts = parts_of(m, n, matmul->a.dim[1]),
                   products[] = {parts, m, n}, first = 0;
     if (parts < 2) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     struct op_matmul each = {.a = cut(&matmul->a, 1, parts),
                              .b = cut(&matmul->b, 0, parts),
@@ -70,9 +69,9 @@ leo_status op_matmul_plan_split(struct op_plan *plan, const struct op_matmul *ma
         status = op_plan_temp(plan, OP_TYPE_F32, 2, out->dim, &sum);
     }
     if (status == LEO_OK) {
-        status = op_matmul_plan_cube(plan, &each, taken);
+        status = op_matmul_plan_cube(plan, &each);
     }
-    if (status != LEO_OK || !*taken) {
+    if (status != LEO_OK) {
         return status;
     }
     const struct op_ints over = {&first, 1};

@@ -115,7 +115,7 @@ static bool is_float(enum op_type type)
 
 // The product in the order given; `product` names the result, in f32.
 static leo_status multiply(struct op_plan *plan, const struct op_tensor *a,
-                           const struct op_tensor *b, const struct op_tensor *out, bool *taken)
+                           const struct op_tensor *b, const struct op_tensor *out)
 {
     const unsigned rank = out->rank;
     struct op_matmul_product p = {.plan = plan, .type = OP_TYPE_F32, .unit = 4};
@@ -138,21 +138,19 @@ static leo_status multiply(struct op_plan *plan, const struct op_tensor *a,
     memcpy(p.out.batch, out->stride, p.batch_rank * sizeof(*p.out.batch));
     op_matmul_fold_rows(&p);
     op_matmul_merge_batch(&p);
-    *taken = p.batch_rank <= OP_MATMUL_BATCH_DIMS;
-    return *taken ? launch(&p) : LEO_OK;
+    return p.batch_rank <= OP_MATMUL_BATCH_DIMS ? launch(&p) : OP_DECLINED;
 }
 
-leo_status op_matmul_plan_vector(struct op_plan *plan, const struct op_matmul *matmul, bool *taken)
+leo_status op_matmul_plan_vector(struct op_plan *plan, const struct op_matmul *matmul)
 {
     const struct op_tensor *out = &matmul->out;
     const unsigned rank = out->rank;
     const int64_t m = out->dim[rank - 2], n = out->dim[rank - 1], k = matmul->a.dim[rank - 1];
     uint32_t pitch;
-    *taken = op_plan_caps(plan)->vector_cores == 0 && is_float(matmul->a.type) &&
-             is_float(matmul->b.type) && is_float(out->type) && k > 0 && op_matmul_fits(m) &&
-             op_matmul_fits(n) && op_matmul_fits(k);
-    if (!*taken) {
-        return LEO_OK;
+    if (op_plan_caps(plan)->vector_cores != 0 || !is_float(matmul->a.type) ||
+        !is_float(matmul->b.type) || !is_float(out->type) || k == 0 || !op_matmul_fits(m) ||
+        !op_matmul_fits(n) || !op_matmul_fits(k)) {
+        return OP_DECLINED;
     }
     // Few columns: the result's rows are the lanes.
     const bool turns = n < NARROW && m > n;
@@ -166,9 +164,9 @@ leo_status op_matmul_plan_vector(struct op_plan *plan, const struct op_matmul *m
     struct op_tensor result = wanted;
     leo_status status = direct ? LEO_OK : make_result(plan, &wanted, &result);
     if (status == LEO_OK) {
-        status = multiply(plan, &a, &b, &result, taken);
+        status = multiply(plan, &a, &b, &result);
     }
-    if (status != LEO_OK || !*taken || direct) {
+    if (status != LEO_OK || direct) {
         return status;
     }
     result = turns ? turned(&result) : result;

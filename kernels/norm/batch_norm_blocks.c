@@ -245,12 +245,11 @@ static leo_status plan_sums(const struct op_call *call, const char *pass, enum o
     return status == LEO_OK ? launch(call, "blocks_join", args->groups, &join) : status;
 }
 
-leo_status op_blocks_plan(const struct op_call *call, enum op_blocks_what what, bool *taken)
+leo_status op_blocks_plan(const struct op_call *call, enum op_blocks_what what)
 {
     const struct description *d = &descriptions[what];
-    *taken = is_taken(call, d);
-    if (!*taken) {
-        return LEO_OK;
+    if (!is_taken(call, d)) {
+        return OP_DECLINED;
     }
     const struct op_tensor *x = op_call_tensor(call, d->x);
     struct op_batch_norm_blocks_args args;

@@ -13,10 +13,8 @@ enum op_blocks_what {
     OP_BLOCKS_BIAS_GRADIENT,   /**< AclBiasGrad */
 };
 
-/** Plans a call whose shapes are checked, if its maps are stored so; else `taken` is false and
- * nothing is planned. */
-LEO_MUST_CHECK leo_status op_blocks_plan(const struct op_call *call, enum op_blocks_what what,
-                                         bool *taken);
+/** Plans a call whose shapes are checked; OP_DECLINED: its maps are not stored so. */
+LEO_MUST_CHECK leo_status op_blocks_plan(const struct op_call *call, enum op_blocks_what what);
 
 /** Sums over the positions of each plane of 16 channels, in their order: f32, `sums` in the
  * workspace. `map` is stored in NC1HWC0, f16 or f32, and not empty. */

@@ -2,6 +2,7 @@
 /* Running sums and products in lanes: lines stand beside each other, dimension `dim` first. */
 #include "scan.h"
 #include "../frame/chain.h"
+#include "../frame/variant.h"
 
 #include "scan_args.h"
 
@@ -190,7 +191,7 @@ static void plan_parts(struct scan *scan, const struct op_tensor *self, unsigned
 }
 
 leo_status op_scan_plan(const struct op_call *call, bool product, const struct op_tensor *self,
-                        unsigned dim, const struct op_tensor *out, bool *done)
+                        unsigned dim, const struct op_tensor *out)
 {
     struct scan scan = {.chain = op_chain_begin(call), .product = product, .parts = 1};
     int64_t inner = 1;
@@ -199,9 +200,9 @@ leo_status op_scan_plan(const struct op_call *call, bool product, const struct o
     for (unsigned i = dim + 1; i < self->rank; i++) {
         inner *= self->dim[i];
     }
-    *done = fits(&scan, self, out, op_plan_vector_cores(call->plan));
-    if (!*done) {
-        return LEO_OK;
+    if (!fits(&scan, self, out, op_plan_vector_cores(call->plan))) {
+        return op_decline(call->plan, "lanes",
+                          "floats, or integers whose sums f32 holds, and many");
     }
     while (scan.lines * scan.parts < MAX_LINES && scan.length / scan.parts > LONG_PART &&
            inner == 1) {

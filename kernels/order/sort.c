@@ -437,11 +437,8 @@ static leo_status plan_scan(const struct op_call *call, enum op_scan_mode mode)
     if (status != LEO_OK || op_tensor_count(self) == 0) {
         return status;
     }
-    bool done = false;
-    if (!extreme) {
-        status = op_scan_plan(call, mode == OP_SCAN_PROD, self, dim, out, &done);
-    }
-    if (status != LEO_OK || done) {
+    status = extreme ? OP_DECLINED : op_scan_plan(call, mode == OP_SCAN_PROD, self, dim, out);
+    if (status != OP_DECLINED) {
         return status;
     }
     status = make_rows(call, self, dim, out->type, &totals);

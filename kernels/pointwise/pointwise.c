@@ -132,41 +132,41 @@ struct goal {
     bool places;
 };
 
-static leo_status by_range(const void *object, bool *taken)
+static leo_status by_range(const void *object)
 {
     const struct goal *goal = object;
-    return !goal->places ? LEO_OK : op_pointwise_plan_range(goal->work, taken);
+    return goal->places ? op_pointwise_plan_range(goal->work) : OP_DECLINED;
 }
 
-static leo_status by_moves(const void *object, bool *taken)
+static leo_status by_moves(const void *object)
 {
     const struct goal *goal = object;
-    return goal->places ? LEO_OK : op_pointwise_plan_moves(goal->work, &goal->space, taken);
+    return goal->places ? OP_DECLINED : op_pointwise_plan_moves(goal->work, &goal->space);
 }
 
-static leo_status by_wide(const void *object, bool *taken)
+static leo_status by_wide(const void *object)
 {
     const struct goal *goal = object;
-    return goal->places ? LEO_OK : op_pointwise_plan_wide(goal->work, taken);
+    return goal->places ? OP_DECLINED : op_pointwise_plan_wide(goal->work);
 }
 
-static leo_status by_tiles(const void *object, bool *taken)
+static leo_status by_tiles(const void *object)
 {
     const struct goal *goal = object;
-    return op_pointwise_plan_tiles(goal->work, &goal->space, goal->class, taken);
+    return op_pointwise_plan_tiles(goal->work, &goal->space, goal->class);
 }
 
-static leo_status by_temps(const void *object, bool *taken)
+static leo_status by_temps(const void *object)
 {
     const struct goal *goal = object;
-    *taken = goal->class != 'd' && gains_by_temps(goal->work, goal->class == 'f');
-    return *taken ? plan_over_temps(goal->work) : LEO_OK;
+    return goal->class != 'd' && gains_by_temps(goal->work, goal->class == 'f')
+               ? plan_over_temps(goal->work)
+               : OP_DECLINED;
 }
 
-static leo_status by_scalar_unit(const void *object, bool *taken)
+static leo_status by_scalar_unit(const void *object)
 {
     const struct goal *goal = object;
-    *taken = true;
     return plan_scalar_unit(goal->work, &goal->space);
 }
 
@@ -187,7 +187,7 @@ static leo_status plan_work(const struct op_pointwise_work *work)
     const unsigned count = sizeof(ways) / sizeof(*ways),
                    first = op_tensor_count(&work->out) < LEAST_TILE ? count - 1 : 0;
     op_pointwise_make_space(work, &goal.space);
-    return op_choose(work->call->plan, ways + first, count - first, &goal, NULL);
+    return op_choose(work->call->plan, ways + first, count - first, &goal);
 }
 
 // Integers wrap in the common type of the inputs before the result becomes one of another type,

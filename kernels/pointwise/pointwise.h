@@ -46,25 +46,24 @@ bool op_pointwise_asks_places(const struct op_pointwise_work *work);
 /** Whether the output is the one input, converted if need be. */
 bool op_pointwise_is_copy(const struct op_pointwise_work *work);
 
-/** Appends the vector unit's launch if it can do this call; sets *done. `class`: f computes in
+/* Ways of a call; OP_DECLINED: it is not for this one. */
+/** The vector unit's launch. `class`: f computes in
  * float, i in integers, of others it can be copies. */
 LEO_MUST_CHECK leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
                                                   const struct op_pointwise_space *space,
-                                                  char class, bool *done);
+                                                  char class);
 /** Whether types and expression are the vector unit's, whatever the layout. */
 bool op_pointwise_fits_vector(const struct op_pointwise_work *work, bool floats);
-/** Appends the steps of a call on 64-bit integers that the vector unit has; sets *done. */
-LEO_MUST_CHECK leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work, bool *done);
-/** Appends the launch of a copy without conversion between layouts, if it can; sets *done. */
+/** The steps of a call on 64-bit integers that the vector unit has. */
+LEO_MUST_CHECK leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work);
+/** The launch of a copy without conversion between layouts. */
 LEO_MUST_CHECK leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
-                                                  const struct op_pointwise_space *space,
-                                                  bool *done);
+                                                  const struct op_pointwise_space *space);
 /** The same by way of several launches. */
 LEO_MUST_CHECK leo_status op_pointwise_plan_planes(const struct op_pointwise_work *work,
-                                                   const struct op_pointwise_space *space,
-                                                   bool *done);
+                                                   const struct op_pointwise_space *space);
 /** Ranges of whole numbers, start + step * index. */
-LEO_MUST_CHECK leo_status op_pointwise_plan_range(const struct op_pointwise_work *work, bool *done);
+LEO_MUST_CHECK leo_status op_pointwise_plan_range(const struct op_pointwise_work *work);
 /**
  * Channels that do not fill a block: out [images][positions][16] = in [images][channels][positions]
  * with zeros behind the last of fewer than 16 channels, elements of 16 or 32 bits. Strides of

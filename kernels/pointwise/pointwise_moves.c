@@ -225,41 +225,33 @@ static leo_status plan_groups(const struct op_pointwise_work *work,
 }
 
 leo_status op_pointwise_plan_moves(const struct op_pointwise_work *work,
-                                   const struct op_pointwise_space *space, bool *done)
+                                   const struct op_pointwise_space *space)
 {
     struct op_move_args args;
     const unsigned last = space->rank - 1;
-    *done = false;
     if (!op_pointwise_is_copy(work) || work->tensors[0].type != work->out.type || space->rank < 1) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     if (space->stride[0][last] != 1) {
-        return op_pointwise_plan_planes(work, space, done);
+        return op_pointwise_plan_planes(work, space);
     }
     memset(&args, 0, sizeof(args));
     args.out = work->out.addr;
     args.in = work->tensors[0].addr;
     args.bytes = op_type_bytes(work->out.type);
     if (space->rank >= 2 && space->stride[1][last] == 1) {
-        *done = true;
         return plan_rows(work, space, &args);
     }
     if ((args.bytes != 2 && args.bytes != 4) || space->stride[1][last] == 0) {
-        return op_pointwise_plan_planes(work, space, done);
+        return op_pointwise_plan_planes(work, space);
     }
     if (takes_steps(space)) {
-        *done = true;
         return plan_steps(work, space);
     }
     for (unsigned d = last; d-- > 0;) {
         if (space->stride[1][d] == 1) {
-            *done = true;
             return plan_transposition(work, space, &args, d);
         }
     }
-    if (takes_groups(work, space)) {
-        *done = true;
-        return plan_groups(work, space);
-    }
-    return LEO_OK;
+    return takes_groups(work, space) ? plan_groups(work, space) : OP_DECLINED;
 }

@@ -271,10 +271,9 @@ static void turn_bytes(struct op_chain *chain, const struct op_pointwise_work *w
 }
 
 leo_status op_pointwise_plan_planes(const struct op_pointwise_work *work,
-                                    const struct op_pointwise_space *space, bool *done)
+                                    const struct op_pointwise_space *space)
 {
     struct op_chain chain = op_chain_begin(work->call);
-    *done = true;
     if (puts_steps(work, space)) {
         put(&chain, work, space);
     } else if (takes_words(work, space)) {
@@ -286,7 +285,7 @@ leo_status op_pointwise_plan_planes(const struct op_pointwise_work *work,
     } else if (turns(work, space)) {
         (op_type_bytes(work->out.type) == 8 ? turn_words : turn_bytes)(&chain, work, space);
     } else {
-        *done = false;
+        return OP_DECLINED;
     }
     return chain.status;
 }

@@ -60,12 +60,11 @@ static bool fits(const struct op_pointwise_work *work, double *start, double *st
            is_within(*start, most) && is_within(*start + *step * (double)(count - 1), most);
 }
 
-leo_status op_pointwise_plan_range(const struct op_pointwise_work *work, bool *done)
+leo_status op_pointwise_plan_range(const struct op_pointwise_work *work)
 {
     double real_start, real_step;
-    *done = fits(work, &real_start, &real_step);
-    if (!*done) {
-        return LEO_OK;
+    if (!fits(work, &real_start, &real_step)) {
+        return OP_DECLINED;
     }
     struct op_chain chain = op_chain_begin(work->call);
     const int64_t start = (int64_t)real_start, step = (int64_t)real_step,

@@ -327,7 +327,7 @@ static bool make_list(struct op_list *list, const struct op_pointwise_space *spa
     return !list->failed;
 }
 
-static leo_status launch(struct op_list *list, const struct op_pointwise_space *space, bool *done)
+static leo_status launch(struct op_list *list, const struct op_pointwise_space *space)
 {
     const struct op_pointwise_work *work = list->work;
     struct op_tile_args *args = list->args;
@@ -342,9 +342,8 @@ static leo_status launch(struct op_list *list, const struct op_pointwise_space *
         args->out_stride[d] = space->stride[0][d] * args->out_bytes;
     }
     if (!share_pieces(args, work, space, &blocks)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
-    *done = true;
     op_explain_line(work->call->plan, "%u instructions on each of %" PRId64 " elements",
                     list->insns, op_tensor_count(&work->out));
     return op_plan_launch(
@@ -354,22 +353,22 @@ static leo_status launch(struct op_list *list, const struct op_pointwise_space *
 
 // Several rows in a tile.
 static leo_status plan_columns(const struct op_pointwise_work *work,
-                               const struct op_pointwise_space *call_space, bool floats, bool *done)
+                               const struct op_pointwise_space *call_space, bool floats)
 {
     struct op_pointwise_space space = *call_space;
     struct op_tile_args args = {.ramp_slot = OP_TILE_SLOTS};
     struct op_list list = {.work = work, .args = &args, .halfway = OP_LIST_NO_SLOT};
     if (!op_list_find_rows(&list, &space) || !make_list(&list, &space, floats, false) ||
         !op_list_cut_into_rows(&list, &space)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
-    return launch(&list, &space, done);
+    return launch(&list, &space);
 }
 
 // Columns [from, from + count) of a call.
 static leo_status plan_part(const struct op_pointwise_work *work,
                             const struct op_pointwise_space *space, bool floats, int64_t from,
-                            int64_t count, bool *done)
+                            int64_t count)
 {
     struct op_pointwise_work part = *work;
     struct op_pointwise_space columns = *space;
@@ -382,45 +381,44 @@ static leo_status plan_part(const struct op_pointwise_work *work,
                 (uint64_t)(from * space->stride[1 + i][last]) * op_type_bytes(part.tensors[i].type);
         }
     }
-    return plan_columns(&part, &columns, floats, done);
+    return plan_columns(&part, &columns, floats);
 }
 
 // Long rows that no number of equal parts makes are two calls.
 static leo_status plan_rows(const struct op_pointwise_work *work,
-                            const struct op_pointwise_space *space, bool floats, bool *done)
+                            const struct op_pointwise_space *space, bool floats)
 {
     const int64_t columns = space->dim[space->rank - 1], even = op_list_even_columns(work, space);
-    leo_status status = plan_columns(work, space, floats, done);
-    if (status == LEO_OK && !*done && even > 0) {
-        status = plan_part(work, space, floats, 0, even, done);
-        if (status == LEO_OK && *done) {
-            status = plan_part(work, space, floats, even, columns - even, done);
+    leo_status status = plan_columns(work, space, floats);
+    if (status == OP_DECLINED && even > 0) {
+        status = plan_part(work, space, floats, 0, even);
+        if (status == LEO_OK) {
+            status = plan_part(work, space, floats, even, columns - even);
         }
     }
     return status;
 }
 
 leo_status op_pointwise_plan_tiles(const struct op_pointwise_work *work,
-                                   const struct op_pointwise_space *space, char class, bool *done)
+                                   const struct op_pointwise_space *space, char class)
 {
     const bool floats = class == 'f';
     const struct op_expr *expression = work->op->tile;
     const bool moves_bits = expression && expression->count == 0 && work->is_tensor[0] &&
                             work->tensors[0].type == work->out.type &&
                             work->out.type != OP_TYPE_BOOL;
-    leo_status status = LEO_OK;
-    *done = false;
+    leo_status status = OP_DECLINED;
     if (!expression || (class == 'd' && !moves_bits)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     if (!op_pointwise_asks_places(work) && !moves_bits && op_pointwise_fits_vector(work, floats)) {
-        status = plan_rows(work, space, floats, done);
+        status = plan_rows(work, space, floats);
     }
-    if (status != LEO_OK || *done || !fits(work, space, floats, moves_bits)) {
+    if (status != OP_DECLINED || !fits(work, space, floats, moves_bits)) {
         return status;
     }
     struct op_tile_args args = {.ramp_slot = OP_TILE_SLOTS};
     struct op_list list = {.work = work, .args = &args, .halfway = OP_LIST_NO_SLOT};
     find_kinds(&list, space);
-    return make_list(&list, space, floats, moves_bits) ? launch(&list, space, done) : LEO_OK;
+    return make_list(&list, space, floats, moves_bits) ? launch(&list, space) : OP_DECLINED;
 }

@@ -475,15 +475,14 @@ static bool fits_way(const struct op_pointwise_work *work, const struct way *way
     return true;
 }
 
-leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work, bool *done)
+leo_status op_pointwise_plan_wide(const struct op_pointwise_work *work)
 {
     const struct way *way = find_way(work);
     const bool cast = fits_cast(work);
     const bool low = cast && work->out.type == OP_TYPE_I32;
-    *done = op_tensor_count(&work->out) >= (low ? LEAST_LOW : LEAST_WIDE) &&
-            (cast || (way && fits_way(work, way)));
-    if (!*done) {
-        return LEO_OK;
+    if (op_tensor_count(&work->out) < (low ? LEAST_LOW : LEAST_WIDE) ||
+        !(cast || (way && fits_way(work, way)))) {
+        return OP_DECLINED;
     }
     struct wide w = {.chain = op_chain_begin(work->call), .work = work, .out = work->out};
     w.repeats = all_repeat(work) &&

@@ -2,6 +2,7 @@
 /* Pooling, forward and backward. */
 #include "pooling.h"
 #include "../frame/layout.h"
+#include "../frame/variant.h"
 #include "../norm/batch_norm_blocks.h"
 #include "windows.h"
 
@@ -331,38 +332,76 @@ static leo_status plan_global(const struct op_pool *pool)
     return status == LEO_OK ? op_plan_copy(plan, &whole, &repeated) : status;
 }
 
-static leo_status plan_max(const struct op_pool *pool)
+/* ---- the ways over the chip ---- */
+
+struct goal {
+    const struct op_pool *pool;
+    struct index_layout index; /**< of maxima */
+    bool native;               /**< a tensor is in a native format */
+};
+
+static leo_status by_planes(const void *object)
 {
-    struct index_layout index;
-    leo_status status = take_index(pool, &index);
-    if (status != LEO_OK) {
-        return status;
-    }
-    bool taken = false;
-    const bool native = op_layout_any_native(pool->call->row, pool->call->args);
-    if (native) {
-        const struct op_call *call = pool->call;
-        status = op_pooling_plan_native(pool, op_call_tensor(call, pool->large_name),
-                                        op_call_tensor(call, pool->small_name), &taken);
-    }
-    if (status == LEO_OK && !taken && (!native || in_blocks(pool))) {
-        status = op_pooling_plan_max(pool, &taken);
-    }
-    if (status != LEO_OK || taken) {
-        return status;
-    }
-    if (native) {
-        return op_call_run_as_rows(pool->call);
-    }
-    if (pool->backward) {
-        return plan_values(pool, OP_POOLING_MAX_GRADIENT, &pool->large, &pool->small, &index);
-    }
-    status = plan_values(pool, OP_POOLING_MAX, &pool->small, &pool->large, NULL);
-    if (status != LEO_OK || index.none || op_tensor_count(&pool->small) == 0) {
-        return status;
-    }
-    return launch(pool, OP_POOLING_MAX_INDEX, &index.tensor, index.pitch, &pool->large, NULL);
+    const struct goal *goal = object;
+    return !goal->pool->max && is_global(goal->pool) ? plan_global(goal->pool) : OP_DECLINED;
 }
+
+static leo_status by_blocks(const void *object)
+{
+    const struct goal *goal = object;
+    const struct op_pool *pool = goal->pool;
+    return pool->max && goal->native
+               ? op_pooling_plan_native(pool, op_call_tensor(pool->call, pool->large_name),
+                                        op_call_tensor(pool->call, pool->small_name))
+               : OP_DECLINED;
+}
+
+static leo_status by_lanes(const void *object)
+{
+    const struct goal *goal = object;
+    if (goal->native && !in_blocks(goal->pool)) {
+        return OP_DECLINED;
+    }
+    return goal->pool->max ? op_pooling_plan_max(goal->pool) : op_pooling_plan_average(goal->pool);
+}
+
+static leo_status by_rows(const void *object)
+{
+    const struct goal *goal = object;
+    return goal->native ? op_call_run_as_rows(goal->pool->call) : OP_DECLINED;
+}
+
+static leo_status by_means(const void *object)
+{
+    const struct goal *goal = object;
+    return goal->pool->max ? OP_DECLINED : op_pooling_plan_means(goal->pool);
+}
+
+static leo_status by_scalar_unit(const void *object)
+{
+    const struct goal *goal = object;
+    const struct op_pool *pool = goal->pool;
+    const struct index_layout *index = &goal->index;
+    if (pool->backward) {
+        return plan_values(pool, pool->max ? OP_POOLING_MAX_GRADIENT : OP_POOLING_AVERAGE_GRADIENT,
+                           &pool->large, &pool->small, pool->max ? index : NULL);
+    }
+    leo_status status = plan_values(pool, pool->max ? OP_POOLING_MAX : OP_POOLING_AVERAGE,
+                                    &pool->small, &pool->large, NULL);
+    return status == LEO_OK && pool->max && !index->none && op_tensor_count(&pool->small) > 0
+               ? launch(pool, OP_POOLING_MAX_INDEX, &index->tensor, index->pitch, &pool->large,
+                        NULL)
+               : status;
+}
+
+static const struct op_variant ways[] = {
+    {"sums of planes", "a mean over each plane of maps in NC1HWC0", by_planes},
+    {"maps as they are stored", "the largest of f16 maps in NC1HWC0, not backward", by_blocks},
+    {"lanes", "f16 or f32, windows that UB holds, two dimensions where in NC1HWC0", by_lanes},
+    {"rows", "a tensor in a native format", by_rows},
+    {"means by dimensions", "means of windows or shares that linear maps give", by_means},
+    {"the scalar unit", NULL, by_scalar_unit},
+};
 
 leo_status op_plan_pooling(const struct op_call *call)
 {
@@ -389,28 +428,10 @@ leo_status op_plan_pooling(const struct op_call *call)
     if (status != LEO_OK) {
         return status;
     }
+    struct goal goal = {.pool = &pool, .native = op_layout_any_native(call->row, call->args)};
     if (pool.max) {
-        return plan_max(&pool);
+        status = take_index(&pool, &goal.index);
     }
-    bool taken = false;
-    const bool native = op_layout_any_native(call->row, call->args);
-    if (is_global(&pool)) {
-        return plan_global(&pool);
-    }
-    if (!native || in_blocks(&pool)) {
-        status = op_pooling_plan_average(&pool, &taken);
-    }
-    if (status != LEO_OK || taken) {
-        return status;
-    }
-    if (native) {
-        return op_call_run_as_rows(call);
-    }
-    status = op_pooling_plan_means(&pool, &taken);
-    if (status != LEO_OK || taken) {
-        return status;
-    }
-    return pool.backward
-               ? plan_values(&pool, OP_POOLING_AVERAGE_GRADIENT, &pool.large, &pool.small, NULL)
-               : plan_values(&pool, OP_POOLING_AVERAGE, &pool.small, &pool.large, NULL);
+    return status == LEO_OK ? op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &goal)
+                            : status;
 }

@@ -17,17 +17,17 @@ struct op_pool {
     struct op_pooling_dim dim[OP_POOLING_DIMS];
 };
 
-/** Max pooling on the vector unit; `taken` is false, and nothing planned, if that does not fit.
- * Forward and backward decide alike where the indices are private. */
-LEO_MUST_CHECK leo_status op_pooling_plan_max(const struct op_pool *pool, bool *taken);
+/* Ways of a call; OP_DECLINED: it is not for this one. */
+/** Max pooling on the vector unit. Forward and backward decide alike where the indices are private.
+ */
+LEO_MUST_CHECK leo_status op_pooling_plan_max(const struct op_pool *pool);
 /** The same of averages. */
-LEO_MUST_CHECK leo_status op_pooling_plan_average(const struct op_pool *pool, bool *taken);
+LEO_MUST_CHECK leo_status op_pooling_plan_average(const struct op_pool *pool);
 /** Whether both directions of this call would be taken so, in rows. */
 bool op_pooling_has_lanes(const struct op_pool *pool);
-/** The forward call on f16 maps in NC1HWC0, as they are stored; `taken` is false, and nothing
- * planned, if that does not fit. */
+/** The forward call on f16 maps in NC1HWC0, as they are stored. */
 LEO_MUST_CHECK leo_status op_pooling_plan_native(const struct op_pool *pool,
                                                  const struct op_tensor *in,
-                                                 const struct op_tensor *out, bool *taken);
-/** Means, or their gradient; *taken: whether it did. */
-LEO_MUST_CHECK leo_status op_pooling_plan_means(const struct op_pool *pool, bool *taken);
+                                                 const struct op_tensor *out);
+/** Means, or their gradient. */
+LEO_MUST_CHECK leo_status op_pooling_plan_means(const struct op_pool *pool);

@@ -110,14 +110,13 @@ static leo_status store_map(const struct op_pool *pool, const struct op_tensor *
                           : op_windows_store(pool->call->plan, small, &pool->small);
 }
 
-leo_status op_pooling_plan_max(const struct op_pool *pool, bool *taken)
+leo_status op_pooling_plan_max(const struct op_pool *pool)
 {
     struct op_plan *plan = pool->call->plan;
     struct op_window_args args;
     struct op_tensor small, large, index = pool->small, index_lanes = {0};
-    *taken = make_args(pool, &args);
-    if (!*taken) {
-        return LEO_OK;
+    if (!make_args(pool, &args)) {
+        return OP_DECLINED;
     }
     index.type = pool->index->type;
     index.addr = pool->index->addr;
@@ -142,13 +141,12 @@ leo_status op_pooling_plan_max(const struct op_pool *pool, bool *taken)
                : status;
 }
 
-leo_status op_pooling_plan_average(const struct op_pool *pool, bool *taken)
+leo_status op_pooling_plan_average(const struct op_pool *pool)
 {
     struct op_window_args args;
     struct op_tensor small, large;
-    *taken = make_args(pool, &args);
-    if (!*taken) {
-        return LEO_OK;
+    if (!make_args(pool, &args)) {
+        return OP_DECLINED;
     }
     leo_status status = load_maps(pool, &small, &large);
     if (status != LEO_OK) {

@@ -15,7 +15,7 @@ static int64_t widest(const struct op_pool *pool, const struct op_pooling_dim *d
     return pool->adaptive ? op_least(op_parts(in, out) + 1, in) : dim->kernel;
 }
 
-leo_status op_pooling_plan_means(const struct op_pool *pool, bool *taken)
+leo_status op_pooling_plan_means(const struct op_pool *pool)
 {
     const struct op_call *call = pool->call;
     const bool counts = op_call_has(call, "countIncludePad");
@@ -23,7 +23,6 @@ leo_status op_pooling_plan_means(const struct op_pool *pool, bool *taken)
     struct op_resample_args args;
     uint64_t table_bytes = 0;
     memset(&args, 0, sizeof(args));
-    *taken = false;
     args.kind = pool->adaptive ? OP_RESAMPLE_SHARES : OP_RESAMPLE_WINDOWS;
     args.gradient = pool->backward;
     args.count_pad = counts && op_call_int(call, "countIncludePad");
@@ -33,7 +32,7 @@ leo_status op_pooling_plan_means(const struct op_pool *pool, bool *taken)
         const int64_t in = pool->large.dim[2 + d], out = pool->small.dim[2 + d];
         struct op_resample_dim *dim = &args.dim[d];
         if (in == 0 || out == 0 || (!pool->adaptive && window->dilation != 1)) {
-            return LEO_OK;
+            return OP_DECLINED;
         }
         *dim = (struct op_resample_dim){.in = in, .out = out, .ratio = (double)in / (double)out};
         dim->taps = widest(pool, window, in, out);
@@ -45,10 +44,10 @@ leo_status op_pooling_plan_means(const struct op_pool *pool, bool *taken)
                                                               : 1;
         }
         if (!op_resample_place_table(dim, args.kind, pool->backward, &table_bytes)) {
-            return LEO_OK;
+            return OP_DECLINED;
         }
     }
     return op_resample_plan_rows(call, &args, pool->dims, table_bytes,
                                  pool->backward ? &pool->small : &pool->large,
-                                 pool->backward ? &pool->large : &pool->small, taken);
+                                 pool->backward ? &pool->large : &pool->small);
 }

@@ -92,13 +92,12 @@ static bool is_native_map(const struct op_tensor *tensor)
 }
 
 leo_status op_pooling_plan_native(const struct op_pool *pool, const struct op_tensor *in,
-                                  const struct op_tensor *out, bool *taken)
+                                  const struct op_tensor *out)
 {
     struct op_pooling_native_args args;
-    *taken = !pool->backward && is_native_map(in) && is_native_map(out) &&
-             op_pooling_has_lanes(pool) && make_args(pool, &args);
-    if (!*taken) {
-        return LEO_OK;
+    if (pool->backward || !is_native_map(in) || !is_native_map(out) ||
+        !op_pooling_has_lanes(pool) || !make_args(pool, &args)) {
+        return OP_DECLINED;
     }
     args.in = in->addr;
     args.out = out->addr;

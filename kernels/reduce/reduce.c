@@ -174,13 +174,13 @@ static leo_status check_count(const struct op_call *call, const struct op_reduce
 
 enum { LEAST_ROWS = 1024 }; // elements; fewer are not worth filling the vector unit's pipes
 
-static leo_status by_vector(const void *object, bool *taken)
+static leo_status by_vector(const void *object)
 {
     const struct goal *goal = object;
-    return goal->two ? LEO_OK
+    return goal->two ? OP_DECLINED
                      : op_reduce_plan_vector(goal->call->plan, goal->self, goal->reduced,
                                              (enum op_reduce_mode)goal->args.mode,
-                                             order_of(goal->call), &goal->value.made, taken);
+                                             order_of(goal->call), &goal->value.made);
 }
 
 static struct op_reduction reduction_of(const struct goal *goal)
@@ -194,31 +194,31 @@ static struct op_reduction reduction_of(const struct goal *goal)
                                  goal->two ? &goal->extra.made : NULL};
 }
 
-static leo_status by_rows(const void *object, bool *taken)
+static leo_status by_rows(const void *object)
 {
     const struct goal *goal = object;
     const enum op_reduce_mode mode = (enum op_reduce_mode)goal->args.mode;
     const struct op_reduction reduction = reduction_of(goal);
     if (op_tensor_count(goal->self) < LEAST_ROWS) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     if (goal->two && (mode == OP_REDUCE_MAX || mode == OP_REDUCE_MIN)) {
         return op_reduce_plan_extreme(goal->call->plan, goal->self, goal->reduced, mode,
                                       goal->wants_index ? NULL : &goal->value.made,
-                                      &goal->extra.made, taken);
+                                      &goal->extra.made);
     }
-    return op_reduce_plan_variance(goal->call->plan, &reduction, taken);
+    return op_reduce_plan_variance(goal->call->plan, &reduction);
 }
 
-static leo_status by_steps(const void *object, bool *taken)
+static leo_status by_steps(const void *object)
 {
     const struct goal *goal = object;
     const struct op_reduction reduction = reduction_of(goal);
-    return goal->wants_index ? LEO_OK : op_reduce_plan_steps(goal->call, &reduction, taken);
+    return goal->wants_index ? OP_DECLINED : op_reduce_plan_steps(goal->call, &reduction);
 }
 
 // The extreme and its place through the vector unit.
-static leo_status by_places(const void *object, bool *taken)
+static leo_status by_places(const void *object)
 {
     const struct goal *goal = object;
     struct op_plan *plan = goal->call->plan;
@@ -227,20 +227,19 @@ static leo_status by_places(const void *object, bool *taken)
     struct op_tensor extreme, place;
     if (!goal->two || (mode != OP_REDUCE_MAX && mode != OP_REDUCE_MIN) ||
         !op_type_is_float(goal->self->type)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     leo_status status = op_plan_temp(plan, OP_TYPE_F32, index->rank, index->dim, &extreme);
     if (status == LEO_OK) {
         status = op_plan_temp(plan, OP_TYPE_F32, index->rank, index->dim, &place);
     }
     if (status == LEO_OK) {
-        status =
-            op_reduce_plan_place(plan, goal->self, goal->reduced, mode, &extreme, &place, taken);
+        status = op_reduce_plan_place(plan, goal->self, goal->reduced, mode, &extreme, &place);
     }
-    if (status == LEO_OK && *taken) {
+    if (status == LEO_OK) {
         status = op_plan_copy(plan, index, &place);
     }
-    if (status == LEO_OK && *taken && !goal->wants_index) {
+    if (status == LEO_OK && !goal->wants_index) {
         const struct op_value copy[] = {op_value_tensor(&extreme),
                                         op_value_tensor(&goal->value.made)};
         status = op_plan_call(plan, "CopyExtreme", copy, 2);
@@ -262,7 +261,7 @@ static bool is_long_in_integers(const struct goal *goal)
 }
 
 // Sums, largest and smallest of bytes in f32, which holds every sum on the way.
-static leo_status by_bytes(const void *object, bool *taken)
+static leo_status by_bytes(const void *object)
 {
     const struct goal *goal = object;
     const struct op_tensor *self = goal->self, *out = &goal->value.made;
@@ -274,7 +273,7 @@ static leo_status by_bytes(const void *object, bool *taken)
     struct op_tensor wide, made;
     if (!is_long_in_integers(goal) || op_type_bytes(self->type) != 1 || mode == OP_REDUCE_PROD ||
         (mode == OP_REDUCE_SUM && !small_sums)) {
-        return LEO_OK;
+        return OP_DECLINED;
     }
     leo_status status = op_plan_temp(plan, OP_TYPE_F32, self->rank, self->dim, &wide);
     if (status == LEO_OK) {
@@ -284,9 +283,9 @@ static leo_status by_bytes(const void *object, bool *taken)
         status = op_plan_temp(plan, OP_TYPE_F32, out->rank, out->dim, &made);
     }
     if (status == LEO_OK) {
-        status = op_reduce_plan_vector(plan, &wide, goal->reduced, mode, 0, &made, taken);
+        status = op_reduce_plan_vector(plan, &wide, goal->reduced, mode, 0, &made);
     }
-    return status == LEO_OK && *taken ? op_plan_copy(plan, out, &made) : status;
+    return status == LEO_OK ? op_plan_copy(plan, out, &made) : status;
 }
 
 // All of a dense tensor: parts by as many cores, and what is left over (at least one element); then
@@ -329,18 +328,19 @@ static leo_status plan_parts(const struct op_call *call, enum op_reduce_mode mod
     return status;
 }
 
-static leo_status by_parts(const void *object, bool *taken)
+static leo_status by_parts(const void *object)
 {
     const struct goal *goal = object;
     const enum op_reduce_mode mode = (enum op_reduce_mode)goal->args.mode;
-    *taken = is_long_in_integers(goal) && mode != OP_REDUCE_PROD && goal->args.outer_count == 1 &&
-             !op_type_is_float(goal->value.made.type) && op_tensor_is_dense(goal->self);
-    return *taken ? plan_parts(goal->call, mode, goal->self, &goal->value.made) : LEO_OK;
+    const bool fits = is_long_in_integers(goal) && mode != OP_REDUCE_PROD &&
+                      goal->args.outer_count == 1 && !op_type_is_float(goal->value.made.type) &&
+                      op_tensor_is_dense(goal->self);
+    return fits ? plan_parts(goal->call, mode, goal->self, &goal->value.made) : OP_DECLINED;
 }
 
 // Blocks share lines of no output: with two, which both begin at a line of their own, blocks take
 // whole lines of the narrowest type.
-static leo_status by_scalar_unit(const void *object, bool *taken)
+static leo_status by_scalar_unit(const void *object)
 {
     const struct goal *goal = object;
     struct op_plan *plan = goal->call->plan;
@@ -367,7 +367,6 @@ static leo_status by_scalar_unit(const void *object, bool *taken)
     args.p = order_of(goal->call);
     args.correction = correction_of(goal->call);
     args.per_block = share.per_block;
-    *taken = true;
     if (status == LEO_OK) {
         status = op_plan_launch(plan, "reduce", integers ? "reduce_i" : "reduce_d", share.blocks,
                                 &args, sizeof(args), 3);
@@ -459,7 +458,7 @@ leo_status op_plan_reduce(const struct op_call *call)
     }
     status = place_outputs(&goal, op_call_tensor(call, out_name));
     if (status == LEO_OK) {
-        status = op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &goal, NULL);
+        status = op_choose(call->plan, ways, sizeof(ways) / sizeof(*ways), &goal);
     }
     if (status == LEO_OK && !goal.wants_index) {
         status = deliver(call, &goal.value);

@@ -47,13 +47,8 @@ static void reduce_stepped(struct steps *s, const struct op_tensor *from, enum o
                            const struct op_tensor *out)
 {
     const struct op_reduce_input input = {from, s->reduced, step, beside};
-    bool done = false;
     if (s->chain.status == LEO_OK) {
-        s->chain.status = op_reduce_plan_stepped(s->chain.plan, &input, mode, out, &done);
-    }
-    if (s->chain.status == LEO_OK && !done) {
-        s->chain.status =
-            op_call_fail(s->chain.call, LEO_ERR_UNSUPPORTED, "a step has no reduction");
+        s->chain.status = op_reduce_plan_stepped(s->chain.plan, &input, mode, out);
     }
 }
 
@@ -157,8 +152,7 @@ static bool has_steps(const struct op_plan *plan, const struct op_reduction *r)
     }
 }
 
-leo_status op_reduce_plan_steps(const struct op_call *call, const struct op_reduction *r,
-                                bool *done)
+leo_status op_reduce_plan_steps(const struct op_call *call, const struct op_reduction *r)
 {
     struct steps s = {.chain = op_chain_begin(call), .self = r->self, .reduced = r->reduced};
     s.outputs = s.length = 1;
@@ -168,10 +162,9 @@ leo_status op_reduce_plan_steps(const struct op_call *call, const struct op_redu
         s.length *= r->reduced[i] ? (uint64_t)r->self->dim[i] : 1;
     }
     // Rows are shared by cores on the scalar unit, and a short one is soon done.
-    *done = s.length > 1 && (s.outputs + CORES - 1) / CORES * s.length >= 4 * STEP_ELEMENTS &&
-            s.outputs * s.length >= 1024 && has_steps(call->plan, r);
-    if (!*done) {
-        return LEO_OK;
+    if (s.length <= 1 || (s.outputs + CORES - 1) / CORES * s.length < 4 * STEP_ELEMENTS ||
+        s.outputs * s.length < 1024 || !has_steps(call->plan, r)) {
+        return OP_DECLINED;
     }
     const struct op_tensor out = as_kept(&s, r->out);
     switch (r->mode) {

@@ -293,7 +293,7 @@ bool op_reduce_has_rows(const struct op_tensor *self, const bool *reduced)
 
 // Sums, products and extremes, one dimension after the other.
 static leo_status reduce_all(struct work *work, const struct op_reduce_input *input, float scale,
-                             enum op_reduce_mode mode, const struct op_tensor *out, bool *done)
+                             enum op_reduce_mode mode, const struct op_tensor *out)
 {
     struct op_tensor dense;
     unsigned left;
@@ -304,8 +304,7 @@ static leo_status reduce_all(struct work *work, const struct op_reduce_input *in
     merge(work, &dense, input->reduced);
     int at = last_reduced(work, &left);
     if (at < 0) { // every reduced dimension is 1
-        *done = false;
-        return LEO_OK;
+        return OP_DECLINED;
     }
     const bool plain = mode != OP_REDUCE_NORM && out->type == OP_TYPE_F32;
     while (at >= 0 && status == LEO_OK) {
@@ -321,46 +320,44 @@ static leo_status reduce_all(struct work *work, const struct op_reduce_input *in
 }
 
 static leo_status plan_input(struct op_plan *plan, const struct op_reduce_input *input,
-                             enum op_reduce_mode mode, double order, const struct op_tensor *out,
-                             bool *done)
+                             enum op_reduce_mode mode, double order, const struct op_tensor *out)
 {
     struct work work = {.plan = plan,
                         .step = mode == OP_REDUCE_NORM ? OP_REDUCE_SQUARE : input->step,
                         .beside = input->beside ? input->beside->addr : 0};
     const struct op_tensor *self = input->self;
     const int64_t count = op_tensor_count(self);
-    *done = has_mode(mode, order, &work.mode) && can_load(plan, self->type) &&
-            can_load(plan, out->type) && count >= LEAST &&
-            (op_tensor_is_dense(self) || count >= LEAST_DENSE);
-    if (!*done) {
-        return LEO_OK;
+    if (!has_mode(mode, order, &work.mode) || !can_load(plan, self->type) ||
+        !can_load(plan, out->type) || count < LEAST ||
+        (!op_tensor_is_dense(self) && count < LEAST_DENSE)) {
+        return OP_DECLINED;
     }
     double outputs = 1;
     for (unsigned i = 0; i < self->rank; i++) {
         outputs *= input->reduced[i] ? 1 : (double)self->dim[i];
     }
     return reduce_all(&work, input, mode == OP_REDUCE_MEAN ? (float)(outputs / (double)count) : 1,
-                      mode, out, done);
+                      mode, out);
 }
 
 leo_status op_reduce_plan_vector(struct op_plan *plan, const struct op_tensor *self,
                                  const bool *reduced, enum op_reduce_mode mode, double order,
-                                 const struct op_tensor *out, bool *done)
+                                 const struct op_tensor *out)
 {
     const struct op_reduce_input input = {.self = self, .reduced = reduced};
-    return plan_input(plan, &input, mode, order, out, done);
+    return plan_input(plan, &input, mode, order, out);
 }
 
 leo_status op_reduce_plan_stepped(struct op_plan *plan, const struct op_reduce_input *input,
-                                  enum op_reduce_mode mode, const struct op_tensor *out, bool *done)
+                                  enum op_reduce_mode mode, const struct op_tensor *out)
 {
-    return plan_input(plan, input, mode, 0, out, done);
+    return plan_input(plan, input, mode, 0, out);
 }
 
 // Places chosen by an operator of their own, where rows are not those of the reduction.
 static leo_status plan_chosen(struct op_plan *plan, const struct op_reduce_input *input,
                               const int64_t *kept_dim, const int64_t *place_dim, int64_t length,
-                              const struct op_tensor *place, bool *done)
+                              const struct op_tensor *place)
 {
     const struct op_tensor *self = input->self,
                            wide = op_tensor_dense(input->beside->addr, OP_TYPE_F32, self->rank,
@@ -385,14 +382,13 @@ static leo_status plan_chosen(struct op_plan *plan, const struct op_reduce_input
         status = op_plan_call(plan, "ExtremePlace", choose, 4);
     }
     return status == LEO_OK
-               ? op_reduce_plan_vector(plan, &chosen, input->reduced, OP_REDUCE_MIN, 0, place, done)
+               ? op_reduce_plan_vector(plan, &chosen, input->reduced, OP_REDUCE_MIN, 0, place)
                : status;
 }
 
 leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *self,
                                 const bool *reduced, enum op_reduce_mode mode,
-                                const struct op_tensor *value, const struct op_tensor *place,
-                                bool *done)
+                                const struct op_tensor *value, const struct op_tensor *place)
 {
     int64_t kept_dim[OP_RANK_MAX], place_dim[OP_RANK_MAX], length = 1;
     for (unsigned i = 0; i < self->rank; i++) {
@@ -400,17 +396,16 @@ leo_status op_reduce_plan_place(struct op_plan *plan, const struct op_tensor *se
         place_dim[i] = reduced[i] ? self->dim[i] : 1;
         length *= place_dim[i];
     }
-    *done = can_load(plan, self->type) && length > 1 && length < OP_REDUCE_FAR &&
-            op_tensor_count(self) >= LEAST_DENSE;
-    if (!*done) {
-        return LEO_OK;
+    if (!can_load(plan, self->type) || length <= 1 || length >= OP_REDUCE_FAR ||
+        op_tensor_count(self) < LEAST_DENSE) {
+        return OP_DECLINED;
     }
     const struct op_reduce_input input = {self, reduced, OP_REDUCE_PLACE, value};
-    leo_status status = op_reduce_plan_vector(plan, self, reduced, mode, 0, value, done);
-    if (status != LEO_OK || !*done) {
+    leo_status status = op_reduce_plan_vector(plan, self, reduced, mode, 0, value);
+    if (status != LEO_OK) {
         return status;
     }
     return op_reduce_has_rows(self, reduced)
-               ? op_reduce_plan_stepped(plan, &input, OP_REDUCE_MIN, place, done)
-               : plan_chosen(plan, &input, kept_dim, place_dim, length, place, done);
+               ? op_reduce_plan_stepped(plan, &input, OP_REDUCE_MIN, place)
+               : plan_chosen(plan, &input, kept_dim, place_dim, length, place);
 }

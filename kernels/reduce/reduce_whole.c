@@ -77,15 +77,14 @@ static leo_status give(struct op_plan *plan, const struct op_tensor *out,
                                        : op_plan_copy(plan, out, made);
 }
 
-leo_status op_reduce_plan_variance(struct op_plan *plan, const struct op_reduction *r, bool *taken)
+leo_status op_reduce_plan_variance(struct op_plan *plan, const struct op_reduction *r)
 {
     struct op_reduce_whole_args args;
     struct op_tensor out, mean;
-    *taken = (r->mode == OP_REDUCE_VAR || r->mode == OP_REDUCE_STD) &&
-             take_rows(plan, r->self, r->reduced, &args) && can_load(plan, r->out->type) &&
-             (!r->second || can_load(plan, r->second->type));
-    if (!*taken) {
-        return LEO_OK;
+    if ((r->mode != OP_REDUCE_VAR && r->mode != OP_REDUCE_STD) ||
+        !take_rows(plan, r->self, r->reduced, &args) || !can_load(plan, r->out->type) ||
+        (r->second && !can_load(plan, r->second->type))) {
+        return OP_DECLINED;
     }
     const double length = (double)args.length, divisor = length - (double)r->correction;
     args.mode = r->mode == OP_REDUCE_STD ? OP_REDUCE_WHOLE_DEVIATION : OP_REDUCE_WHOLE_VARIANCE;
@@ -110,14 +109,12 @@ leo_status op_reduce_plan_variance(struct op_plan *plan, const struct op_reducti
 
 leo_status op_reduce_plan_extreme(struct op_plan *plan, const struct op_tensor *self,
                                   const bool *reduced, enum op_reduce_mode mode,
-                                  const struct op_tensor *value, const struct op_tensor *index,
-                                  bool *taken)
+                                  const struct op_tensor *value, const struct op_tensor *index)
 {
     struct op_reduce_whole_args args;
     struct op_tensor extreme, places;
-    *taken = take_rows(plan, self, reduced, &args) && (!value || can_load(plan, value->type));
-    if (!*taken) {
-        return LEO_OK;
+    if (!take_rows(plan, self, reduced, &args) || (value && !can_load(plan, value->type))) {
+        return OP_DECLINED;
     }
     args.mode = mode == OP_REDUCE_MAX ? OP_REDUCE_WHOLE_MAX : OP_REDUCE_WHOLE_MIN;
     leo_status status = place(plan, index, OP_TYPE_I64, &places);

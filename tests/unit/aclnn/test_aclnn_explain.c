@@ -7,16 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-// What goes to stderr while an operator of one tensor with `count` elements is planned and run.
-static const char *said_of(const char *row, int64_t count, bool good)
+// What goes to stderr while a call is planned and run.
+static const char *said_of_call(const char *row, const union op_test_arg *args, bool good)
 {
     static char text[8192];
     FILE *file = tmpfile();
     const int kept = dup(STDERR_FILENO);
     const struct op_test_row *found = rig_row(row);
-    struct rig_tensor self = rig_tensor_make(OP_TYPE_F32, 1, &count, RIG_DENSE, 1),
-                      out = rig_tensor_make(OP_TYPE_F32, 1, &count, RIG_DENSE, 2);
-    const union op_test_arg args[] = {{.tensor = self.acl}, {.tensor = out.acl}};
     fflush(stderr);
     dup2(fileno(file), STDERR_FILENO);
     const aclnnStatus status = rig_run(found, args, false);
@@ -24,11 +21,21 @@ static const char *said_of(const char *row, int64_t count, bool good)
     dup2(kept, STDERR_FILENO);
     close(kept);
     CU_ASSERT_EQUAL(status == 0, good);
-    rig_tensor_free(&self);
-    rig_tensor_free(&out);
     rewind(file);
     text[fread(text, 1, sizeof(text) - 1, file)] = 0;
     fclose(file);
+    return text;
+}
+
+// The same of an operator of one tensor with `count` elements.
+static const char *said_of(const char *row, int64_t count, bool good)
+{
+    struct rig_tensor self = rig_tensor_make(OP_TYPE_F32, 1, &count, RIG_DENSE, 1),
+                      out = rig_tensor_make(OP_TYPE_F32, 1, &count, RIG_DENSE, 2);
+    const union op_test_arg args[] = {{.tensor = self.acl}, {.tensor = out.acl}};
+    const char *text = said_of_call(row, args, good);
+    rig_tensor_free(&self);
+    rig_tensor_free(&out);
     return text;
 }
 
@@ -48,6 +55,47 @@ static void a_plan_says_which_way_it_goes(void)
     // A plan is made once.
     CU_ASSERT_EQUAL(*said_of("Neg", 5000, true), 0);
     unsetenv("LEO_OP_EXPLAIN");
+}
+
+// Families with a table of ways.
+static void products_say_their_way(void)
+{
+    const int64_t dim[] = {32, 32};
+    struct rig_tensor a = rig_tensor_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 1),
+                      b = rig_tensor_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 2),
+                      out = rig_tensor_make(OP_TYPE_F16, 2, dim, RIG_DENSE, 3);
+    const union op_test_arg args[] = {
+        {.tensor = a.acl}, {.tensor = b.acl}, {.tensor = out.acl}, {.integer = 0}};
+    setenv("LEO_OP_EXPLAIN", "1", 1);
+    const char *said = said_of_call("Mm", args, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "\n  not by parts of k: needs two dimensions"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "\n  by the cube\n"));
+    unsetenv("LEO_OP_EXPLAIN");
+    rig_tensor_free(&a);
+    rig_tensor_free(&b);
+    rig_tensor_free(&out);
+}
+
+static void indexing_says_its_way(void)
+{
+    const int64_t dim[] = {16, 64}, places = 8, picked[] = {8, 64};
+    struct rig_tensor self = rig_tensor_make(OP_TYPE_F32, 2, dim, RIG_DENSE, 1),
+                      index = rig_tensor_make(OP_TYPE_I64, 1, &places, RIG_DENSE, 2),
+                      out = rig_tensor_make(OP_TYPE_F32, 2, picked, RIG_DENSE, 3);
+    for (int64_t i = 0; i < places; i++) {
+        *(int64_t *)rig_tensor_at(&index, i) = i;
+    }
+    rig_tensor_put(&index);
+    const union op_test_arg args[] = {
+        {.tensor = self.acl}, {.integer = 0}, {.tensor = index.acl}, {.tensor = out.acl}};
+    setenv("LEO_OP_EXPLAIN", "1", 1);
+    const char *said = said_of_call("IndexSelect", args, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "\n  not by lines: needs an index along one dimension"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "\n  by rows\n"));
+    unsetenv("LEO_OP_EXPLAIN");
+    rig_tensor_free(&self);
+    rig_tensor_free(&index);
+    rig_tensor_free(&out);
 }
 
 static void a_refused_call_says_why(void)
@@ -70,6 +118,8 @@ int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"a_plan_says_which_way_it_goes", a_plan_says_which_way_it_goes},
+        {"products_say_their_way", products_say_their_way},
+        {"indexing_says_its_way", indexing_says_its_way},
         {"a_refused_call_says_why", a_refused_call_says_why},
         {"nothing_is_said_without_it", nothing_is_said_without_it},
     };
