@@ -41,6 +41,8 @@
 
 #include <ascendc/cube.h>
 #include <ascendc/debug.h>
+#include <ascendc/fixpipe.h>
+#include <ascendc/hccl.h>
 #include <ascendc/kind.h>
 #include <ascendc/scalars.h>
 
@@ -49,6 +51,7 @@
 #include <ascendc/tensor_list.h>
 #include <ascendc/tiling.h>
 #include <ascendc/transpose.h>
+#include <ascendc/windows.h>
 
 #ifdef LEO_ONE_FILE
 #pragma clang force_cuda_host_device end

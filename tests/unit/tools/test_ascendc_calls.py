@@ -177,6 +177,22 @@ class Calls(Case):
         self.assertIsNone(self.call(B1, copies % ("z, xGm", "BlockMode::BLOCK_MODE_MATRIX"), x, x))
         self.assertIn("no mode, scale or ReLU", self.said)
 
+    def test_unpad(self):
+        rows, width, keep = 5, 24, 17
+        x = [float(i) for i in range(rows * width)]
+        body = ("struct { uint32_t srcHeight = %d, srcWidth = %d; } tiling; UnPadParams params; params.rightPad = %d; Duplicate(z, 0.0f, (int)n);"
+                "UnPad(z, x, params, tmp.ReinterpretCast<uint8_t>(), tiling);" % (rows, width, width - keep))
+        got = self.call(B1, body, x, x)
+        want = [x[r * width + i] for r in range(rows) for i in range(keep)]
+        self.assertEqual(got[:len(want)], want, self.said)
+
+    def test_names_of_the_vendors_compiler(self):
+        x = [float(i) for i in range(64)]
+        body = ("LocalTensor<float> t; t.address_.logicPos = (uint8_t)TPosition::VECIN; t.address_.bufferAddr = (uint64_t)x.GetPhyAddr();"
+                "TBuffAddr place; place.bufferAddr = (uint64_t)z.GetPhyAddr(); LocalTensor<float> to; to.SetAddr(place);"
+                "const __fp16 one = 1; assert(block_num == 1); Adds(to, t, (float)block_idx + (float)one, (int)n);")
+        self.assertEqual(self.call(B1, body, x, x), [v + 1 for v in x])
+
     def test_log(self):
         body = 'KERNEL_LOG(KERNEL_ERROR, "n is %d", (int)n); KERNEL_LOG(KERNEL_INFO, "not said %d", 1); Adds(z, x, 0.0f, n);'
         self.assertEqual(self.call(B1, body, [1.0] * 8, [1.0] * 8), [1.0] * 8, self.said)

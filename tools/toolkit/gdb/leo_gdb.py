@@ -48,6 +48,12 @@ def known(value):
     return None if value.is_optimized_out else int(value)
 
 
+def position_name(number):
+    """Of TPosition; of members with one number the first."""
+    members = gdb.lookup_type("AscendC::TPosition").fields()
+    return next((field.name.split("::")[-1] for field in members if field.enumval == number), "")
+
+
 def limit():
     return gdb.parameter("print elements") or 1 << 20
 
@@ -59,15 +65,15 @@ class Tensor:
         self.kind = value.type.strip_typedefs().unqualified().template_argument(0)
         self.name = f"{'Local' if is_local else 'Global'}Tensor<{SHOWN.get(str(self.kind), self.kind)}>"
         self.how = format_of(self.kind)
-        self.address = known(value["address_"])
         self.position = "GM"
-        size = known(value["bufferSize_" if is_local else "size_"])
         if is_local:
-            position = value["position_"]
-            self.position = "" if position.is_optimized_out else str(position).split("::")[-1]
+            place = value["address_"]
+            self.address, size, position = (known(place[name]) for name in ("bufferAddr", "dataLen", "logicPos"))
+            self.position = "" if position is None else position_name(position)
             size = size // self.how[0] if size is not None and self.how else size
-        elif size == 0:
-            size = None  # SetGlobalBuffer was not told
+        else:
+            self.address = known(value["address_"])
+            size = known(value["size_"]) or None  # SetGlobalBuffer was not told
         self.count = size
 
     def memory(self):

@@ -36,7 +36,9 @@ LEO_AC void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
                     params.blockCount, params.blockLen, params.srcStride, params.dstStride);
 }
 
-/** Inside UB; on the coupled core between UB and L1 too, which have no path on the split one. */
+/** Inside UB; on the coupled core between UB and L1 too, which have no path on the split one; there
+ * from L1 to the bias table (C2) and the fixpipe buffer (C2PIPE2GM), whose blocks are leo_unit_of.
+ */
 LEO_AC void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
                      const DataCopyParams &params)
 {
@@ -56,6 +58,16 @@ LEO_AC void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
                           params.blockCount, params.blockLen, params.srcStride, params.dstStride);
     }
 #else
+    if (dst.GetPosition() == TPosition::C2) {
+        copy_cbuf_to_bt((uint64_t)dst.GetPhyAddr(), (__cbuf__ void *)src.GetPhyAddr(), 0,
+                        params.blockCount, params.blockLen, params.srcStride, params.dstStride);
+        return;
+    }
+    if (dst.GetPosition() == TPosition::C2PIPE2GM) {
+        copy_cbuf_to_fbuf((uint64_t)dst.GetPhyAddr(), (__cbuf__ void *)src.GetPhyAddr(),
+                          params.blockCount, params.blockLen, params.srcStride, params.dstStride);
+        return;
+    }
     leo_print("DataCopy: no path leads from position %d to %d on this chip\n",
               (int)src.GetPosition(), (int)dst.GetPosition());
     trap();
@@ -73,9 +85,17 @@ LEO_AC void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, uint
     DataCopy(dst, src, DataCopyParams(1, (uint16_t)(leo_bytes_of<T>(count) / ONE_BLK_SIZE), 0, 0));
 }
 
+/** Bytes that blockLen and dstStride count where a copy goes. */
+LEO_AC_INLINE uint32_t leo_unit_of(TPosition to)
+{
+    return to == TPosition::C2 ? 64 : to == TPosition::C2PIPE2GM ? 128 : ONE_BLK_SIZE;
+}
+
 LEO_AC void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t count)
 {
-    DataCopy(dst, src, DataCopyParams(1, (uint16_t)(leo_bytes_of<T>(count) / ONE_BLK_SIZE), 0, 0));
+    const uint32_t bytes = (uint32_t)leo_bytes_of<T>(count), unit = leo_unit_of(dst.GetPosition());
+    const uint32_t blocks = unit == ONE_BLK_SIZE ? bytes / unit : DivCeil(bytes, unit);
+    DataCopy(dst, src, DataCopyParams(1, (uint16_t)blocks, 0, 0));
 }
 
 /* What copies out of L0C do on their way, others do not have. */

@@ -44,62 +44,20 @@ LEO_AC_INLINE void Mmad(const LocalTensor<D> &dst, const LocalTensor<A> &src0,
 }
 
 #if LEO_HAS_2201
-/** A tile of L0C to global memory, converted to D: rows (CFG_ROW_MAJOR) or fractals. */
-template <typename D, typename S, const FixpipeConfig &config = CFG_ROW_MAJOR>
-LEO_AC_INLINE void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src,
-                           const FixpipeParamsV220 &p)
+/** dst = bias + src0 * src1: each row begins as the n numbers of bias, which is at C2. */
+template <typename D, typename A, typename B, typename C>
+LEO_AC_INLINE void Mmad(const LocalTensor<D> &dst, const LocalTensor<A> &src0,
+                        const LocalTensor<B> &src1, const LocalTensor<C> &bias, const MmadParams &p)
 {
-    constexpr bool rows = config.format == CO2Layout::ROW_MAJOR;
-    if constexpr (rows) {
-        set_nd_para((uint64_t)p.ndNum | (uint64_t)p.srcNdStride << 16 |
-                    (uint64_t)p.dstNdStride << 32);
+    static_assert(sizeof(C) == 4, "Mmad: the bias table holds 32 bits a column");
+    if (bias.GetPosition() != TPosition::C2) {
+        leo_print("Mmad: the bias is at position %d, not at C2: copy it there from L1\n",
+                  (int)bias.GetPosition());
+        trap();
     }
-    const QuantMode_t quant = p.quantPre;
-    copy_matrix_cc_to_gm((__gm__ D *)dst.GetPhyAddr(), (__cc__ S *)src.GetPhyAddr(), 0, p.nSize,
-                         p.mSize, p.dstStride, p.srcStride, p.unitFlag, quant, p.reluEn,
-                         p.isChannelSplit, rows);
-}
-
-/** A tile of L0C to fractals in L1, converted to D. */
-template <typename D, typename S, const FixpipeConfig &config = CFG_NZ>
-LEO_AC_INLINE void Fixpipe(const LocalTensor<D> &dst, const LocalTensor<S> &src,
-                           const FixpipeParamsV220 &p)
-{
-    static_assert(config.format == CO2Layout::NZ, "Fixpipe: rows are not written to L1");
-    const QuantMode_t quant = p.quantPre;
-    copy_matrix_cc_to_cbuf((__cbuf__ D *)dst.GetPhyAddr(), (__cc__ S *)src.GetPhyAddr(), 0, p.nSize,
-                           p.mSize, p.dstStride, p.srcStride, p.unitFlag, quant, p.reluEn,
-                           p.isChannelSplit, false);
-}
-
-/** The older form: bursts of 32-byte units, of 16 columns each, m rows of 16 accumulators; as rows
- * of originalNSize elements if nz2ndEn. */
-template <typename D, typename S, typename P>
-LEO_AC_INLINE void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src,
-                           const FixpipeParams<P> &params)
-{
-    static_assert(sizeof(S) == 4, "Fixpipe: L0C has 32 bits an element");
-    constexpr uint32_t units = 2; // of a row of 16
-    const bool rows = params.nz2ndParams.nz2ndEn;
-    const uint32_t m = params.burstLen / units;
-    FixpipeParamsV220 p;
-    p.nSize = (uint16_t)(rows ? params.nz2ndParams.originalNSize : params.cburstNum * 16);
-    p.mSize = (uint16_t)m;
-    p.srcStride = (uint16_t)((params.burstLen + params.srcStride) / units);
-    p.dstStride = rows ? params.dstStride : m * sizeof(D) / 2 + params.dstStride;
-    p.quantPre = IsSameType<D, half>::value         ? F322F16
-                 : IsSameType<D, bfloat16_t>::value ? F322BF16
-                                                    : NoQuant;
-    p.reluEn = params.reluEn;
-    p.unitFlag = params.unitFlag;
-    p.ndNum = params.nz2ndParams.ndNum;
-    p.srcNdStride = params.nz2ndParams.srcNdStride;
-    p.dstNdStride = params.nz2ndParams.dstNdStride;
-    if (rows) {
-        Fixpipe<D, S, CFG_ROW_MAJOR>(dst, src, p);
-    } else {
-        Fixpipe<D, S, CFG_NZ>(dst, src, p);
-    }
+    mad((__cc__ D *)dst.GetPhyAddr(), (__ca__ const A *)src0.GetPhyAddr(),
+        (__cb__ const B *)src1.GetPhyAddr(), (uint64_t)bias.GetPhyAddr(), p.m, p.k, p.n, p.unitFlag,
+        p.kDirectionAlign, true, false);
 }
 
 /** Blocks of one value: of 32 bytes in L1, of 512 in L0A and L0B. */

@@ -58,6 +58,8 @@ LEO_AC void DumpTensor(const GlobalTensor<T> &tensor, uint32_t desc, uint32_t co
 } // namespace AscendC
 
 #define ASSERT(condition) leo_assert(condition)
+#undef assert
+#define assert(condition) leo_assert(condition)
 /* What comes behind the condition is done before the kernel ends. Of a debug build alone, as the
  * vendor's: without it the condition is not read. */
 #if defined(ASCENDC_DEBUG) || defined(ASCENDC_CPU_DEBUG)

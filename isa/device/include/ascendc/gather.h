@@ -134,6 +134,37 @@ LEO_AC_INLINE void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &s
     leo_gather_mask(dst, src, (uint64_t)(uintptr_t)pattern.GetPhyAddr(), 0, reduceMode, mask,
                     params, count);
 }
+
+/** Rows of tiling.srcWidth elements, whole blocks, without the padding of each: the rows of dst
+ * stand close to each other. A bit for each element of a row is kept in tmp. */
+template <typename T, typename Tiling>
+LEO_AC_INLINE void UnPad(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                         const UnPadParams &params, const LocalTensor<uint8_t> &tmp,
+                         const Tiling &tiling)
+{
+    constexpr uint32_t block = 32 / sizeof(T), bits = 8 * sizeof(T);
+    using Word = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "UnPad: 16 or 32 bits an element");
+    const LocalTensor<Word> pattern = tmp.template ReinterpretCast<Word>();
+    const uint32_t width = tiling.srcWidth, end = width - params.rightPad;
+    for (uint32_t first = 0; first < width; first += bits) {
+        Word word = 0;
+        for (uint32_t i = 0; i < bits; i++) {
+            word |= (Word)(first + i >= params.leftPad && first + i < end) << i;
+        }
+        pattern.SetValue(first / bits, word);
+    }
+    uint64_t count;
+    GatherMask(dst, src, pattern, true, width,
+               {1, (uint16_t)tiling.srcHeight, (uint16_t)(width / block), 0}, count);
+}
+
+template <typename T, typename Tiling>
+LEO_AC_INLINE void UnPad(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                         const UnPadParams &params, const Tiling &tiling)
+{
+    UnPad(dst, src, params, GetTPipePtr()->leo_rest(), tiling);
+}
 #endif
 
 } // namespace AscendC

@@ -19,6 +19,8 @@ enum leo_memory {
     LEO_MEMORY_L0A,
     LEO_MEMORY_L0B,
     LEO_MEMORY_L0C,
+    LEO_MEMORY_BT, /**< bias table */
+    LEO_MEMORY_FB, /**< fixpipe buffer */
     LEO_MEMORIES
 };
 
@@ -37,6 +39,10 @@ LEO_AC_INLINE constexpr leo_memory leo_memory_of(TPosition position)
         return LEO_MEMORY_L0B;
     case TPosition::CO1:
         return LEO_MEMORY_L0C;
+    case TPosition::C2:
+        return LEO_MEMORY_BT;
+    case TPosition::C2PIPE2GM:
+        return LEO_MEMORY_FB;
     default:
         return LEO_MEMORY_UB;
     }
@@ -45,9 +51,10 @@ LEO_AC_INLINE constexpr leo_memory leo_memory_of(TPosition position)
 /* Bytes of each. The documents keep 8 KB of the split core's unified buffer for calls with room of
  * their own; public kernels take all of it. */
 #if LEO_HAS_2201
-constexpr uint32_t leo_memory_bytes[LEO_MEMORIES] = {196608, 524288, 65536, 65536, 131072};
+constexpr uint32_t leo_memory_bytes[LEO_MEMORIES] = {196608, 524288, 65536, 65536,
+                                                     131072, 1024,   7168};
 #else
-constexpr uint32_t leo_memory_bytes[LEO_MEMORIES] = {262144, 1048576, 65536, 65536, 262144};
+constexpr uint32_t leo_memory_bytes[LEO_MEMORIES] = {262144, 1048576, 65536, 65536, 262144, 0, 0};
 #endif
 
 /** The unit that fills a buffer at a position, and the one that empties it. */

@@ -31,6 +31,22 @@ constexpr bool unlikely(bool condition)
     return __builtin_expect(condition, 0);
 }
 
+/** The block and their number, as the vendor's compiler has them built in. */
+struct leo_block_idx {
+    LEO_AC_METHOD operator int64_t() const
+    {
+        return get_block_idx();
+    }
+};
+struct leo_block_num {
+    LEO_AC_METHOD operator int64_t() const
+    {
+        return get_block_num();
+    }
+};
+constexpr leo_block_idx block_idx;
+constexpr leo_block_num block_num;
+
 using AscendC::GetTPipePtr;
 
 namespace AscendC

@@ -78,6 +78,14 @@ template <typename T, typename Operation> struct leo_expression;
 /* A comparison of tensors until it is assigned. */
 template <typename T> struct leo_comparison;
 
+/** Where a tensor is, under the names that kernels use which set it themselves. */
+struct TBuffAddr {
+    uint64_t bufferAddr = 0; /**< offset in the memory of its position */
+    uint32_t dataLen = 0;    /**< bytes */
+    uint8_t logicPos = (uint8_t)TPosition::VECCALC;
+    leo_buffer *bufferHandle = nullptr; /**< of a queue */
+};
+
 /** Offsets in the memory of its position: unified buffer, L1, L0A, L0B or L0C. */
 template <typename T> class LocalTensor
 {
@@ -86,7 +94,7 @@ template <typename T> class LocalTensor
     LocalTensor() = default;
     LEO_AC_METHOD LocalTensor(TPosition position, uint64_t address, uint32_t bytes,
                               leo_buffer *buffer = nullptr)
-        : address_(address), bufferSize_(bytes), position_(position), buffer_(buffer)
+        : address_{address, bytes, (uint8_t)position, buffer}
     {
     }
 
@@ -108,7 +116,7 @@ template <typename T> class LocalTensor
 
     LEO_AC_METHOD T *GetPhyAddr(uint32_t index = 0) const
     {
-        return (T *)(address_ + leo_bytes_of<T>(index));
+        return (T *)(address_.bufferAddr + leo_bytes_of<T>(index));
     }
 
     LEO_AC_METHOD T GetValue(uint32_t index) const
@@ -133,34 +141,40 @@ template <typename T> class LocalTensor
     LEO_AC_METHOD LocalTensor operator[](uint32_t index) const
     {
         LocalTensor moved = *this;
-        moved.address_ += leo_bytes_of<T>(index);
-        moved.bufferSize_ -= (uint32_t)leo_bytes_of<T>(index);
+        moved.address_.bufferAddr += leo_bytes_of<T>(index);
+        moved.address_.dataLen -= (uint32_t)leo_bytes_of<T>(index);
         return moved;
     }
 
     template <typename U> LEO_AC_METHOD LocalTensor<U> ReinterpretCast() const
     {
-        return LocalTensor<U>(position_, address_, bufferSize_, buffer_);
+        return LocalTensor<U>(GetPosition(), address_.bufferAddr, address_.dataLen,
+                              address_.bufferHandle);
     }
 
     LEO_AC_METHOD uint32_t GetSize() const
     {
-        return IsSameType<T, int4b_t>::value ? bufferSize_ * 2 : bufferSize_ / sizeof(T);
+        return IsSameType<T, int4b_t>::value ? GetLength() * 2 : GetLength() / sizeof(T);
     }
 
     LEO_AC_METHOD void SetSize(uint32_t count)
     {
-        bufferSize_ = (uint32_t)leo_bytes_of<T>(count);
+        address_.dataLen = (uint32_t)leo_bytes_of<T>(count);
+    }
+
+    LEO_AC_METHOD void SetAddr(const TBuffAddr &address)
+    {
+        address_ = address;
     }
 
     LEO_AC_METHOD uint32_t GetLength() const
     {
-        return bufferSize_;
+        return address_.dataLen;
     }
 
     LEO_AC_METHOD TPosition GetPosition() const
     {
-        return position_;
+        return (TPosition)address_.logicPos;
     }
 
     LEO_AC_METHOD void SetUserTag(int32_t tag)
@@ -176,14 +190,12 @@ template <typename T> class LocalTensor
     /** The buffer of a queue that this is, or is a part of. */
     LEO_AC_METHOD leo_buffer *leo_buffer_of() const
     {
-        return buffer_;
+        return address_.bufferHandle;
     }
 
+    TBuffAddr address_;
+
   private:
-    uint64_t address_ = 0;
-    uint32_t bufferSize_ = 0;
-    TPosition position_ = TPosition::VECCALC;
-    leo_buffer *buffer_ = nullptr;
     int32_t tag_ = 0;
 };
 

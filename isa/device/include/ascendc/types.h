@@ -3,6 +3,8 @@
  * Sources: the public API pages, by name and value. */
 #pragma once
 
+#include <kernel_tiling/names.h>
+
 /* Functions of the language: the user's line is what faults, profiles and debuggers name. */
 #define LEO_AC        template <typename T> LEO_AC_INLINE
 #define LEO_AC_INLINE static inline __attribute__((always_inline, nodebug, unused))
@@ -13,6 +15,9 @@
 
 #define GM_ADDR         __gm__ uint8_t *
 #define K_MAX_SHAPE_DIM 8
+
+/* The other name of half. */
+#define __fp16 _Float16
 
 struct int4b_t {
     uint8_t pair; /**< two numbers */
@@ -27,7 +32,8 @@ constexpr uint32_t ONE_BLK_SIZE = 32, ONE_BLK_FLOAT_NUM = 8, ONE_BLK_HALF_NUM = 
 constexpr uint32_t ONE_REPEAT_BYTE_SIZE = 256, ONE_REPEAT_FLOAT_SIZE = 64,
                    ONE_REPEAT_HALF_SIZE = 128;
 constexpr uint32_t DEFAULT_BLK_NUM = 8, DEFAULT_BLK_STRIDE = 1, DEFAULT_REPEAT_STRIDE = 8;
-constexpr uint32_t DEFAULT_C0_SIZE = 32, MAX_REPEAT_TIMES = 255, DEFAULT_BLOCK_SIZE = 256;
+constexpr uint32_t DEFAULT_C0_SIZE = 32, CACHE_LINE_SIZE = 64, MAX_REPEAT_TIMES = 255,
+                   DEFAULT_BLOCK_SIZE = 256;
 constexpr uint32_t B16_BYTE_SIZE = 2, B32_BYTE_SIZE = 4, B16_DATA_NUM_PER_BLOCK = 16,
                    B32_DATA_NUM_PER_BLOCK = 8, BLOCK_CUBE = 16, CUBE_MAX_SIZE = 256,
                    BYTE_PER_FRACTAL = 512;
@@ -35,26 +41,7 @@ constexpr uint64_t FULL_MASK = ~0ull, MASK_PLACEHOLDER = 0;
 constexpr int32_t HALF_FACTOR = 2;
 constexpr float PI = 3.14159274f;
 
-enum class TPosition : uint8_t {
-    GM,
-    A1,
-    A2,
-    B1,
-    B2,
-    C1,
-    C2,
-    CO1,
-    CO2,
-    VECIN,
-    VECOUT,
-    VECCALC,
-    LCM = VECCALC,
-    SPM,
-    SHM = SPM,
-    TSCM,
-    C2PIPE2GM,
-    MAX,
-};
+enum class TPosition : uint8_t { LEO_TPOSITIONS };
 using QuePosition = TPosition;
 
 enum class RoundMode : uint8_t {
@@ -214,6 +201,11 @@ struct GatherMaskParams {
     }
 };
 
+/** Elements at both ends of a row. */
+struct UnPadParams {
+    uint16_t leftPad = 0, rightPad = 0;
+};
+
 struct SumParams {
     uint32_t outter = 1, inner = 0, n = 0;
 };
@@ -234,6 +226,57 @@ struct LoadData2dParams {
     uint8_t addrMode = 0;
 };
 using LoadData2DParams = LoadData2dParams;
+
+/** Which of LoadData 3D's registers a call writes. */
+struct IsResetLoad3dConfig {
+    bool isSetFMatrix, isSetPadding;
+};
+constexpr IsResetLoad3dConfig IS_RESER_LOAD3D_DEFAULT_CONFIG = {true, true};
+enum class FmatrixMode : uint8_t { FMATRIX_LEFT, FMATRIX_RIGHT };
+
+struct LoadDataRepeatParam {
+    uint16_t repeatStride = 0;
+    uint8_t repeatTime = 1;
+    uint8_t repeatMode = 0;
+};
+
+/** padList: left, right, top, bottom. */
+template <typename T> struct LoadData3DParamsV2 {
+    uint8_t padList[4] = {0, 0, 0, 0};
+    uint16_t l1H = 0, l1W = 0, channelSize = 0;
+    uint16_t kExtension = 0, mExtension = 0, kStartPt = 0, mStartPt = 0;
+    uint8_t strideW = 1, strideH = 1, filterW = 1, filterH = 1;
+    uint8_t dilationFilterW = 1, dilationFilterH = 1;
+    bool enTranspose = false, enSmallK = false;
+    T padValue = 0;
+    bool filterSizeW = false, filterSizeH = false, fMatrixCtrl = false;
+    LoadData3DParamsV2() = default;
+    LEO_AC_METHOD
+    LoadData3DParamsV2(const uint8_t pads[4], uint16_t height, uint16_t width, uint16_t channels,
+                       uint16_t kExt, uint16_t mExt, uint16_t kStart, uint16_t mStart,
+                       uint8_t strideX, uint8_t strideY, uint8_t filterX, uint8_t filterY,
+                       uint8_t dilationX, uint8_t dilationY, bool transpose, bool smallK, T pad,
+                       bool filterXHigh = false, bool filterYHigh = false, bool second = false)
+        : padList{pads[0], pads[1], pads[2], pads[3]}, l1H(height), l1W(width),
+          channelSize(channels), kExtension(kExt), mExtension(mExt), kStartPt(kStart),
+          mStartPt(mStart), strideW(strideX), strideH(strideY), filterW(filterX), filterH(filterY),
+          dilationFilterW(dilationX), dilationFilterH(dilationY), enTranspose(transpose),
+          enSmallK(smallK), padValue(pad), filterSizeW(filterXHigh), filterSizeH(filterYHigh),
+          fMatrixCtrl(second)
+    {
+    }
+};
+
+template <typename T> struct LoadData3DParamsV1 {
+    uint8_t padList[4] = {0, 0, 0, 0};
+    uint16_t l1H = 0, l1W = 0, c1Index = 0;
+    uint8_t fetchFilterW = 0, fetchFilterH = 0;
+    int16_t leftTopW = 0, leftTopH = 0;
+    uint8_t strideW = 1, strideH = 1, filterW = 1, filterH = 1;
+    uint8_t dilationFilterW = 1, dilationFilterH = 1, jumpStride = 1, repeatMode = 0;
+    uint8_t repeatTime = 1, cSize = 0;
+    T padValue = 0;
+};
 
 struct MmadParams {
     uint16_t m = 0, n = 0, k = 0;

@@ -24,8 +24,7 @@
 #include <ascendc/matmul/service.h>
 #endif
 
-/** VECTOR: one row. ND_ALIGN: rows of a result padded to 32 bytes. */
-enum class CubeFormat { ND = 0, NZ, ZN, ZZ, NN, VECTOR, SCALAR, ND_ALIGN };
+enum class CubeFormat { LEO_CUBE_FORMATS };
 
 enum class LayoutMode { NONE = 0, BSNGD, SBNGD, BNGS1S2, NORMAL };
 

@@ -5,39 +5,18 @@
 
 #include <graph/types.h>
 #include <kernel_tiling/kernel_tiling.h>
+#include <kernel_tiling/names.h>
 #include <tiling/platform/platform_ascendc.h>
+#include <tiling/unpad.h>
 
 #include <algorithm>
 #include <cstdint>
 
-/* Public code opens it for the names of the language's own objects. */
-namespace AscendC
-{
-}
-
 namespace matmul_tiling
 {
 
-enum class TPosition : int32_t {
-    GM,
-    A1,
-    A2,
-    B1,
-    B2,
-    C1,
-    C2,
-    CO1,
-    CO2,
-    VECIN,
-    VECOUT,
-    VECCALC,
-    LCM = VECCALC,
-    SPM,
-    SHM,
-    TSCM,
-    MAX
-};
-enum class CubeFormat : int32_t { ND = 0, NZ, ZN, ZZ, NN, VECTOR, SCALAR, ND_ALIGN };
+enum class TPosition : int32_t { LEO_TPOSITIONS };
+enum class CubeFormat : int32_t { LEO_CUBE_FORMATS };
 enum class DataType : int32_t {
     DT_FLOAT = 0,
     DT_FLOAT16 = 1,

@@ -214,3 +214,29 @@ class Tensor
 };
 
 } // namespace gert
+
+namespace ge
+{
+
+/** The shape that functions of the language's own objects take. */
+class Shape : public gert::Shape
+{
+  public:
+    Shape() = default;
+    explicit Shape(const std::vector<int64_t> &dims)
+    {
+        for (int64_t dim : dims) {
+            AppendDim(dim);
+        }
+    }
+    std::vector<int64_t> GetDims() const
+    {
+        std::vector<int64_t> dims;
+        for (size_t i = 0; i < GetDimNum(); i++) {
+            dims.push_back(GetDim(i));
+        }
+        return dims;
+    }
+};
+
+} // namespace ge
