@@ -67,6 +67,7 @@ static const struct key keys[] = {
     {"dvpp", "vpc_mpixel_per_s", AT(dvpp_vpc_mpixel_per_s), KIND_REAL, 0.001, 1e6},
     {"dvpp", "jpegd_mpixel_per_s", AT(dvpp_jpegd_mpixel_per_s), KIND_REAL, 0.001, 1e6},
     {"dvpp", "jpege_mpixel_per_s", AT(dvpp_jpege_mpixel_per_s), KIND_REAL, 0.001, 1e6},
+    {"dvpp", "vdec_mpixel_per_s", AT(dvpp_vdec_mpixel_per_s), KIND_REAL, 0.001, 1e6},
     {"scalar", "start_cycles", AT(start_cycles), KIND_REAL, 0, 1e9},
     {"scalar", "scalar_alu", AT(scalar_alu), KIND_REAL, 0.01, 1e6},
     {"scalar", "scalar_mul", AT(scalar_mul), KIND_REAL, 0.01, 1e6},

@@ -41,7 +41,8 @@ struct sim_config {
     double link_board_gb_per_s, link_board_latency_ns, link_net_gb_per_s, link_net_latency_ns;
     double link_start_ns;
     /** Media engines, one channel of each: pixels a microsecond, overhead of an operation. */
-    double dvpp_start_ns, dvpp_vpc_mpixel_per_s, dvpp_jpegd_mpixel_per_s, dvpp_jpege_mpixel_per_s;
+    double dvpp_start_ns, dvpp_vpc_mpixel_per_s, dvpp_jpegd_mpixel_per_s, dvpp_jpege_mpixel_per_s,
+        dvpp_vdec_mpixel_per_s;
     /* [scalar] cycles */
     double start_cycles; /**< cold start of a block: instruction fetch, stack, arguments */
     double scalar_alu, scalar_mul, scalar_div, scalar_branch, scalar_float, scalar_float_div;

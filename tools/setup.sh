@@ -10,6 +10,8 @@ gdb-multiarch:gdb-multiarch"
 libraries="libc6-dev libelf-dev libdw-dev libcunit1-dev libopenblas-pthread-dev libinih-dev libjansson-dev libucx-dev
 libjpeg-dev libpng-dev libmpfr-dev libprotobuf-c-dev libprotobuf-dev zlib1g-dev libzstd-dev
 libclang-rt-19-dev"
+# Only decoding videos needs it: without it that is an error, and nothing else is missing.
+optional="libavcodec-dev"
 
 missing=""
 for entry in $commands; do
@@ -51,3 +53,8 @@ if ! install_missing >"$log" 2>&1; then
         exit 1
     fi
 fi
+
+for package in $optional; do
+    apt-get install -y -qq --no-install-recommends "$package" >"$log" 2>&1 ||
+        echo "setup: $package could not be installed: videos will not be decoded" >&2
+done

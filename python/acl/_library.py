@@ -5,7 +5,7 @@ import ctypes
 import os
 from pathlib import Path
 
-TYPES = {"i32": ctypes.c_int32, "u32": ctypes.c_uint32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "f32": ctypes.c_float,
+TYPES = {"i32": ctypes.c_int32, "u32": ctypes.c_uint32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "f32": ctypes.c_float, "f64": ctypes.c_double,
          "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "i16": ctypes.c_int16, "u16": ctypes.c_uint16, "ptr": ctypes.c_void_p, "str": ctypes.c_char_p, "none": None}
 
 
@@ -38,7 +38,7 @@ class Function:
         self.parameters = words.split()
         self.result = result.strip() or "i32"
         # An object of its own, so that two functions may call one of C's with other types.
-        self.c = (MEDIA if c_name.startswith("acldvpp") else LIBRARY)[c_name]
+        self.c = (MEDIA if c_name.startswith(("acldvpp", "aclvdec")) else LIBRARY)[c_name]
         self.c.restype = TYPES[self.result]
         self.c.argtypes = None
         self.given = [p for p in self.parameters if not p.startswith(">")]

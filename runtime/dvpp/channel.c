@@ -5,6 +5,7 @@
 
 #include <leo/alloc.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ALL_MODES = DVPP_CHNMODE_VPC | DVPP_CHNMODE_JPEGD | DVPP_CHNMODE_JPEGE | DVPP_CHNMODE_PNGD };
 
@@ -53,6 +54,73 @@ uint64_t acldvppGetChannelDescChannelId(const acldvppChannelDesc *channelDesc)
     return channelDesc ? channelDesc->id : 0;
 }
 
+aclError acldvppSetChannelDescParam(acldvppChannelDesc *channelDesc,
+                                    acldvppChannelDescParamType paramType, size_t length,
+                                    const void *param)
+{
+    uint32_t value;
+    if (!channelDesc || !param || length != sizeof(value)) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "an argument is NULL, or length %zu: 4 is possible", length);
+    }
+    memcpy(&value, param, sizeof(value));
+    if (paramType == ACL_DVPP_MODE_UINT32) {
+        return acldvppSetChannelDescMode(channelDesc, value);
+    }
+    if (paramType != ACL_DVPP_CSC_MATRIX_UINT32) {
+        return leo_acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
+                            "setting %d: 0 (colours) and 1 (mode) are there", (int)paramType);
+    }
+    return dvpp_set_colours(__func__, &channelDesc->colours, value);
+}
+
+aclError dvpp_set_colours(const char *func, enum picture_colours *colours, uint32_t value)
+{
+    if (value >= PICTURE_COLOURS_COUNT) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "matrix %u: 0 to %d are possible", value,
+                            PICTURE_COLOURS_COUNT - 1);
+    }
+    *colours = (enum picture_colours)value;
+    return ACL_SUCCESS;
+}
+
+aclError dvpp_get_setting(const char *func, const void *value, size_t bytes, size_t length,
+                          size_t *paramRetSize, void *param)
+{
+    if (!paramRetSize || !param || length < bytes) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                            "an argument is NULL, or length %zu: the setting has %zu bytes", length,
+                            bytes);
+    }
+    memcpy(param, value, bytes);
+    *paramRetSize = bytes;
+    return ACL_SUCCESS;
+}
+
+aclError acldvppGetChannelDescParam(const acldvppChannelDesc *channelDesc,
+                                    acldvppChannelDescParamType paramType, size_t length,
+                                    size_t *paramRetSize, void *param)
+{
+    if (!channelDesc) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "the channel is NULL");
+    }
+    const uint32_t colours = (uint32_t)channelDesc->colours;
+    const struct {
+        const void *value;
+        size_t bytes;
+    } settings[] = {
+        [ACL_DVPP_CSC_MATRIX_UINT32] = {&colours, sizeof(colours)},
+        [ACL_DVPP_MODE_UINT32] = {&channelDesc->mode, sizeof(channelDesc->mode)},
+        [ACL_DVPP_CHANNEL_ID_UINT64] = {&channelDesc->id, sizeof(channelDesc->id)},
+    };
+    if ((size_t)paramType >= sizeof(settings) / sizeof(settings[0])) {
+        return leo_acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
+                            "setting %d: 0 to 2 are there", (int)paramType);
+    }
+    return dvpp_get_setting(__func__, settings[paramType].value, settings[paramType].bytes, length,
+                            paramRetSize, param);
+}
+
 static leo_status read_rates(const struct leo_rt_device *device, struct dvpp_rates *rates)
 {
     const struct {
@@ -63,6 +131,7 @@ static leo_status read_rates(const struct leo_rt_device *device, struct dvpp_rat
         {"vpc_mpixel_per_s", &rates->vpc_mpixel_per_s},
         {"jpegd_mpixel_per_s", &rates->jpegd_mpixel_per_s},
         {"jpege_mpixel_per_s", &rates->jpege_mpixel_per_s},
+        {"vdec_mpixel_per_s", &rates->vdec_mpixel_per_s},
     };
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         leo_status status = leo_rt_soc_number(device, "dvpp", keys[i].key, keys[i].value);

@@ -1,40 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptions of pictures, areas and settings: plain data. */
-#include "dvpp_internal.h"
+#include "desc_calls.h"
 
 #include <leo/alloc.h>
-
-#define SETTER(name, type, field, value_type)                                                      \
-    aclError name(type *desc, value_type value)                                                    \
-    {                                                                                              \
-        if (!desc) {                                                                               \
-            return leo_acl_fail(ACL_ERROR_INVALID_PARAM, #name, "the description is NULL");        \
-        }                                                                                          \
-        desc->field = value;                                                                       \
-        return ACL_SUCCESS;                                                                        \
-    }
-#define GETTER(name, type, field, value_type)                                                      \
-    value_type name(const type *desc)                                                              \
-    {                                                                                              \
-        return desc ? (value_type)desc->field : (value_type)0;                                     \
-    }
-#define MAKER(make, destroy, type)                                                                 \
-    type *make(void)                                                                               \
-    {                                                                                              \
-        type *desc = leo_calloc(1, sizeof(*desc));                                                 \
-        if (!desc) {                                                                               \
-            leo_acl_fail(ACL_ERROR_BAD_ALLOC, #make, "out of host memory");                        \
-        }                                                                                          \
-        return desc;                                                                               \
-    }                                                                                              \
-    aclError destroy(type *desc)                                                                   \
-    {                                                                                              \
-        if (!desc) {                                                                               \
-            return leo_acl_fail(ACL_ERROR_INVALID_PARAM, #destroy, "the description is NULL");     \
-        }                                                                                          \
-        leo_free(desc);                                                                            \
-        return ACL_SUCCESS;                                                                        \
-    }
+#include <string.h>
 
 MAKER(acldvppCreatePicDesc, acldvppDestroyPicDesc, acldvppPicDesc)
 SETTER(acldvppSetPicDescData, acldvppPicDesc, data, void *)
@@ -145,5 +114,101 @@ aclError acldvppSetJpegeConfigLevel(acldvppJpegeConfig *jpegeConfig, uint32_t le
                             "jpegeConfig is NULL, or level %u: 0 to 100 are possible", level);
     }
     jpegeConfig->level = level;
+    return ACL_SUCCESS;
+}
+
+MAKER(acldvppCreateBorderConfig, acldvppDestroyBorderConfig, acldvppBorderConfig)
+SETTER(acldvppSetBorderConfigTop, acldvppBorderConfig, top, uint32_t)
+SETTER(acldvppSetBorderConfigBottom, acldvppBorderConfig, bottom, uint32_t)
+SETTER(acldvppSetBorderConfigLeft, acldvppBorderConfig, left, uint32_t)
+SETTER(acldvppSetBorderConfigRight, acldvppBorderConfig, right, uint32_t)
+GETTER(acldvppGetBorderConfigBorderType, acldvppBorderConfig, type, acldvppBorderType)
+GETTER(acldvppGetBorderConfigTop, acldvppBorderConfig, top, uint32_t)
+GETTER(acldvppGetBorderConfigBottom, acldvppBorderConfig, bottom, uint32_t)
+GETTER(acldvppGetBorderConfigLeft, acldvppBorderConfig, left, uint32_t)
+GETTER(acldvppGetBorderConfigRight, acldvppBorderConfig, right, uint32_t)
+
+aclError acldvppSetBorderConfigBorderType(acldvppBorderConfig *borderConfig,
+                                          acldvppBorderType borderType)
+{
+    if (!borderConfig || (uint32_t)borderType > BORDER_REFLECT_101) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "borderConfig is NULL, or borderType %d: 0 to 3 are possible",
+                            (int)borderType);
+    }
+    borderConfig->type = borderType;
+    return ACL_SUCCESS;
+}
+
+aclError acldvppSetBorderConfigValue(acldvppBorderConfig *borderConfig, uint32_t index,
+                                     double value)
+{
+    if (!borderConfig || index > 3 || !(value >= 0 && value <= 255)) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "borderConfig is NULL, or value %u is %g: 0 to 3 and 0 to 255", index,
+                            value);
+    }
+    borderConfig->values[index] = value;
+    return ACL_SUCCESS;
+}
+
+double acldvppGetBorderConfigValue(const acldvppBorderConfig *borderConfig, uint32_t index)
+{
+    return borderConfig && index <= 3 ? borderConfig->values[index] : 0;
+}
+
+/* ---- counts and tables ---- */
+
+MAKER(acldvppCreateHist, acldvppDestroyHist, acldvppHist)
+
+uint32_t acldvppGetHistDims(acldvppHist *hist)
+{
+    return hist ? hist->dims : 0;
+}
+
+uint32_t acldvppGetHistRetCode(acldvppHist *hist)
+{
+    return hist ? hist->code : DVPP_FAILED;
+}
+
+aclError acldvppClearHist(acldvppHist *hist)
+{
+    if (!hist) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "hist is NULL");
+    }
+    memset(hist, 0, sizeof(*hist));
+    return ACL_SUCCESS;
+}
+
+aclError acldvppGetHistData(acldvppHist *hist, uint32_t dim, uint32_t **data, uint16_t *len)
+{
+    if (!hist || !data || !len || dim >= hist->dims) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "an argument is NULL, or dim %u of %u: counted pictures have some", dim,
+                            hist ? hist->dims : 0);
+    }
+    *data = hist->counts[dim];
+    *len = DVPP_VALUES;
+    return ACL_SUCCESS;
+}
+
+MAKER(acldvppCreateLutMap, acldvppDestroyLutMap, acldvppLutMap)
+
+uint32_t acldvppGetLutMapDims(const acldvppLutMap *lutMap)
+{
+    return lutMap ? DVPP_TABLES : 0;
+}
+
+aclError acldvppGetLutMapData(const acldvppLutMap *lutMap, uint32_t dim, uint8_t **data,
+                              uint32_t *len)
+{
+    if (!lutMap || !data || !len || dim >= DVPP_TABLES) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                            "an argument is NULL, or dim %u: 0 to %d are possible", dim,
+                            DVPP_TABLES - 1);
+    }
+    // The interface fills a table that it calls const.
+    *data = (uint8_t *)(uintptr_t)lutMap->tables[dim];
+    *len = DVPP_VALUES;
     return ACL_SUCCESS;
 }

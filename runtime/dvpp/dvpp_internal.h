@@ -33,9 +33,27 @@ struct acldvppJpegeConfig {
     uint32_t level;
 };
 
+struct acldvppBorderConfig {
+    uint32_t top, bottom, left, right;
+    acldvppBorderType type;
+    double values[4];
+};
+
+enum { DVPP_VALUES = 256, DVPP_TABLES = 3 };
+
+struct acldvppHist {
+    uint32_t dims;
+    _Atomic uint32_t code;
+    uint32_t counts[4][DVPP_VALUES];
+};
+
+struct acldvppLutMap {
+    uint8_t tables[DVPP_TABLES][DVPP_VALUES];
+};
+
 /** What an engine of the chip takes, from [dvpp] of the SoC file. */
 struct dvpp_rates {
-    double start_ns, vpc_mpixel_per_s, jpegd_mpixel_per_s, jpege_mpixel_per_s;
+    double start_ns, vpc_mpixel_per_s, jpegd_mpixel_per_s, jpege_mpixel_per_s, vdec_mpixel_per_s;
 };
 
 struct acldvppChannelDesc {
@@ -44,6 +62,7 @@ struct acldvppChannelDesc {
     struct leo_rt_device *device;
     struct leo_rt_host_worker *worker; /**< NULL: the channel is not created */
     struct dvpp_rates rates;
+    enum picture_colours colours;
 };
 
 /** Result of an operation in an output's return code: any other number than 0. */
@@ -54,6 +73,11 @@ aclError dvpp_channel_check(const char *func, const acldvppChannelDesc *channel,
 /** The picture behind a description, its data as the host sees it. */
 aclError dvpp_picture(const char *func, const acldvppChannelDesc *channel, const char *what,
                       const acldvppPicDesc *desc, struct picture *picture);
+/** Sets the colours of a channel by number. */
+aclError dvpp_set_colours(const char *func, enum picture_colours *colours, uint32_t value);
+/** A setting of `bytes` that a program reads by number. */
+aclError dvpp_get_setting(const char *func, const void *value, size_t bytes, size_t length,
+                          size_t *paramRetSize, void *param);
 /** Host address of device memory. */
 aclError dvpp_window(const char *func, const acldvppChannelDesc *channel, const char *what,
                      const void *data, size_t bytes, void **window);

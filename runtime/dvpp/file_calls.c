@@ -46,7 +46,7 @@ aclError acldvppJpegGetImageInfoV2(const void *data, uint32_t size, uint32_t *wi
 /* The picture that a file of this size is decoded to. */
 static struct picture decoded(uint32_t width, uint32_t height, uint32_t format)
 {
-    const uint32_t unit = format == PICTURE_RGB || format == PICTURE_BGR ? 3 : 1;
+    const uint32_t unit = picture_unit(format);
     return (struct picture){.format = format,
                             .width = round_up(width, 2),
                             .height = round_up(height, 2),
@@ -245,11 +245,6 @@ aclError acldvppPngGetImageInfo(const void *data, uint32_t dataSize, uint32_t *w
     return ACL_SUCCESS;
 }
 
-static bool is_png_format(uint32_t format)
-{
-    return format == PICTURE_GRAY || format == PICTURE_RGB || format == PICTURE_BGR;
-}
-
 aclError acldvppPngPredictDecSize(const void *data, uint32_t dataSize,
                                   acldvppPixelFormat outputPixelFormat, uint32_t *decSize)
 {
@@ -261,7 +256,7 @@ aclError acldvppPngPredictDecSize(const void *data, uint32_t dataSize,
     }
     const struct picture picture = decoded(width, height, (uint32_t)outputPixelFormat);
     const size_t bytes = picture_bytes(&picture);
-    if (!is_png_format(picture.format) || bytes > UINT32_MAX) {
+    if (!picture_png_can(picture.format) || bytes > UINT32_MAX) {
         return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "format %d of %u x %u pixels",
                             (int)outputPixelFormat, width, height);
     }
@@ -272,9 +267,9 @@ aclError acldvppPngPredictDecSize(const void *data, uint32_t dataSize,
 aclError acldvppPngDecodeAsync(acldvppChannelDesc *channelDesc, const void *data, uint32_t size,
                                acldvppPicDesc *outputDesc, aclrtStream stream)
 {
-    if (outputDesc && !is_png_format(outputDesc->format)) {
+    if (outputDesc && !picture_png_can(outputDesc->format)) {
         return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
-                            "format %u: PNG is decoded to gray, RGB or BGR", outputDesc->format);
+                            "format %u: PNG is decoded to 0 and 12 to 17", outputDesc->format);
     }
     return decode_async(__func__, &png, channelDesc, data, size, outputDesc, stream);
 }

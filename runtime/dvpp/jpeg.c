@@ -88,27 +88,29 @@ leo_status picture_jpeg_info(const void *data, size_t bytes, uint32_t *width, ui
     return LEO_OK;
 }
 
-/* An RGB or Y, Cb, Cr picture of three bytes a pixel, as the library reads and writes it. */
-struct work {
-    struct picture picture;
-    uint32_t row;
-};
-
-static leo_status make_work(struct work *work, uint32_t width, uint32_t height)
+/* A picture of three bytes a pixel, as the library reads and writes it, with room for an even
+ * number of columns and rows. */
+static leo_status make_work(uint32_t format, uint32_t width, uint32_t height, struct picture *work)
 {
-    const uint32_t row_bytes = (width * 3 + 15) / 16 * 16, rows = (height + 1) / 2 * 2;
-    *work = (struct work){.picture = {.format = PICTURE_RGB,
-                                      .width = width,
-                                      .height = height,
-                                      .row_bytes = row_bytes,
-                                      .rows = rows,
-                                      .bytes = (size_t)row_bytes * rows}};
-    work->picture.data = leo_calloc(1, work->picture.bytes);
-    return work->picture.data ? LEO_OK : LEO_ERR_NO_MEMORY;
+    const uint32_t row_bytes = (width * 3 + 3 + 15) / 16 * 16, rows = (height + 1) / 2 * 2;
+    *work = (struct picture){.format = format,
+                             .width = width,
+                             .height = height,
+                             .row_bytes = row_bytes,
+                             .rows = rows,
+                             .bytes = (size_t)row_bytes * rows};
+    work->data = leo_calloc(1, work->bytes);
+    return work->data ? LEO_OK : LEO_ERR_NO_MEMORY;
 }
 
-static leo_status read_rows(const void *data, size_t bytes, J_COLOR_SPACE colours,
-                            struct work *work, char *text, size_t text_bytes)
+/* The library turns Y, Cb, Cr into R, G, B, but nothing into Y, Cb, Cr. */
+static uint32_t format_for(const struct jpeg_decompress_struct *info, bool rgb)
+{
+    return rgb || info->jpeg_color_space != JCS_YCbCr ? PICTURE_RGB : PICTURE_YUV_444;
+}
+
+static leo_status read_rows(const void *data, size_t bytes, bool rgb, struct picture *work,
+                            char *text, size_t text_bytes)
 {
     struct jpeg_decompress_struct info;
     struct catcher catcher;
@@ -121,13 +123,14 @@ static leo_status read_rows(const void *data, size_t bytes, J_COLOR_SPACE colour
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, data, bytes);
     jpeg_read_header(&info, TRUE);
-    info.out_color_space = colours;
+    work->format = format_for(&info, rgb);
+    info.out_color_space = work->format == PICTURE_RGB ? JCS_RGB : JCS_YCbCr;
     info.dct_method = JDCT_ISLOW;
     // Repeated colours, so that their mean gives back what the file holds.
     info.do_fancy_upsampling = FALSE;
     jpeg_start_decompress(&info);
     while (info.output_scanline < info.output_height) {
-        JSAMPROW row = work->picture.data + (size_t)info.output_scanline * work->picture.row_bytes;
+        JSAMPROW row = work->data + (size_t)info.output_scanline * work->row_bytes;
         jpeg_read_scanlines(&info, &row, 1);
     }
     jpeg_finish_decompress(&info);
@@ -135,36 +138,19 @@ static leo_status read_rows(const void *data, size_t bytes, J_COLOR_SPACE colour
     return LEO_OK;
 }
 
-/* Y, Cb, Cr side by side into planes and pairs. */
-static void split(const struct picture *from, const struct picture *out)
+/* The last column and row once more, where the output has them. */
+static void widen(struct picture *work, const struct picture *out)
 {
-    for (uint32_t y = 0; y < out->height; y++) {
-        const uint32_t last = y < from->height ? y : from->height - 1;
-        const uint8_t *row = from->data + (size_t)last * from->row_bytes;
-        uint8_t *luma = out->data + (size_t)y * out->row_bytes;
-        for (uint32_t x = 0; x < out->width; x++) {
-            luma[x] = row[3 * (x < from->width ? x : from->width - 1)];
-        }
+    for (uint32_t y = 0; out->width > work->width && y < work->height; y++) {
+        uint8_t *end = work->data + (size_t)y * work->row_bytes + (size_t)work->width * 3;
+        memcpy(end, end - 3, 3);
     }
-    if (out->format == PICTURE_GRAY) {
-        return;
+    if (out->height > work->height) {
+        uint8_t *end = work->data + (size_t)work->height * work->row_bytes;
+        memcpy(end, end - work->row_bytes, work->row_bytes);
     }
-    uint8_t *pairs = out->data + (size_t)out->row_bytes * out->rows;
-    for (uint32_t y = 0; y < (out->height + 1) / 2; y++) {
-        const uint32_t y1 = 2 * y + 1 < from->height ? 2 * y + 1 : 2 * y;
-        const uint8_t *one = from->data + (size_t)2 * y * from->row_bytes;
-        const uint8_t *two = from->data + (size_t)y1 * from->row_bytes;
-        for (uint32_t x = 0; x < (out->width + 1) / 2; x++) {
-            const size_t left = (size_t)6 * x, right = 2 * x + 1 < from->width ? left + 3 : left;
-            for (unsigned i = 1; i < 3; i++) {
-                const unsigned sum =
-                    one[left + i] + one[right + i] + two[left + i] + two[right + i];
-                pairs[(size_t)y * out->row_bytes + 2 * x +
-                      ((i == 1) == (out->format == PICTURE_NV12) ? 0 : 1)] =
-                    (uint8_t)((sum + 2) / 4);
-            }
-        }
-    }
+    work->width = out->width;
+    work->height = out->height;
 }
 
 // Of even outputs of odd files the last column and row stand twice.
@@ -178,8 +164,7 @@ leo_status picture_jpeg_decode(const void *data, size_t bytes, const struct pict
 {
     uint32_t width, height;
     int components;
-    struct work work;
-    const int rgb = out->format == PICTURE_RGB || out->format == PICTURE_BGR;
+    struct picture work;
     snprintf(text, text_bytes, "not a JPEG file");
     leo_status status = picture_jpeg_info(data, bytes, &width, &height, &components, NULL);
     if (status != LEO_OK) {
@@ -191,42 +176,28 @@ leo_status picture_jpeg_decode(const void *data, size_t bytes, const struct pict
         return LEO_ERR_INVALID_ARG;
     }
     snprintf(text, text_bytes, "out of host memory");
-    status = make_work(&work, width, height);
+    status = make_work(PICTURE_RGB, width, height, &work);
     if (status == LEO_OK) {
-        status = read_rows(data, bytes, rgb ? JCS_RGB : JCS_YCbCr, &work, text, text_bytes);
+        status = read_rows(data, bytes, picture_is_rgb(out->format), &work, text, text_bytes);
     }
-    if (status == LEO_OK && rgb) {
-        const struct picture_area all = picture_all(&work.picture);
-        status = picture_scale(&work.picture, &all, out, &all, 1);
-    } else if (status == LEO_OK) {
-        split(&work.picture, out);
+    if (status == LEO_OK) {
+        widen(&work, out);
+        const struct picture_area all = picture_all(&work);
+        status = picture_scale(&work, &all, out, &all, NULL);
     }
-    leo_free(work.picture.data);
+    leo_free(work.data);
     return status;
 }
 
-/* The other way: every pixel gets the colours of its pair. */
-static void join(const struct picture *in, const struct picture *out)
-{
-    const uint8_t *pairs = in->data + (size_t)in->row_bytes * in->rows;
-    const unsigned cb = in->format == PICTURE_NV12 ? 0 : 1;
-    for (uint32_t y = 0; y < in->height; y++) {
-        uint8_t *row = out->data + (size_t)y * out->row_bytes;
-        for (uint32_t x = 0; x < in->width; x++) {
-            const uint8_t *pair = pairs + (size_t)(y / 2) * in->row_bytes + x / 2 * 2;
-            row[3 * x] = in->data[(size_t)y * in->row_bytes + x];
-            row[3 * x + 1] = in->format == PICTURE_GRAY ? 128 : pair[cb];
-            row[3 * x + 2] = in->format == PICTURE_GRAY ? 128 : pair[1 - cb];
-        }
-    }
-}
-
-static leo_status write_rows(const struct picture *rows, J_COLOR_SPACE colours, int level,
+/* `like`: how colours are sampled. */
+static leo_status write_rows(const struct picture *rows, const struct picture *like, int level,
                              unsigned char **file, unsigned long *bytes, char *text,
                              size_t text_bytes)
 {
     struct jpeg_compress_struct info;
     struct catcher catcher;
+    struct picture_component parts[4];
+    const unsigned count = picture_components(like, parts);
     info.err = set_up(&catcher);
     if (setjmp(catcher.where)) {
         snprintf(text, text_bytes, "JPEG: %s", catcher.text);
@@ -238,8 +209,12 @@ static leo_status write_rows(const struct picture *rows, J_COLOR_SPACE colours, 
     info.image_width = rows->width;
     info.image_height = rows->height;
     info.input_components = 3;
-    info.in_color_space = colours;
+    info.in_color_space = rows->format == PICTURE_RGB ? JCS_RGB : JCS_YCbCr;
     jpeg_set_defaults(&info); // 4:2:0
+    if (count == 3 && rows->format != PICTURE_RGB) {
+        info.comp_info[0].h_samp_factor = 1 << parts[1].across;
+        info.comp_info[0].v_samp_factor = 1 << parts[1].down;
+    }
     jpeg_set_quality(&info, level ? level : 100, TRUE);
     jpeg_start_compress(&info, TRUE);
     while (info.next_scanline < info.image_height) {
@@ -254,23 +229,18 @@ static leo_status write_rows(const struct picture *rows, J_COLOR_SPACE colours, 
 leo_status picture_jpeg_encode(const struct picture *in, int level, void *data, size_t *bytes,
                                char *text, size_t text_bytes)
 {
-    struct work work;
+    struct picture work;
     unsigned char *file = NULL;
     unsigned long file_bytes = 0;
-    const int rgb = in->format == PICTURE_RGB || in->format == PICTURE_BGR;
+    const uint32_t format = picture_is_rgb(in->format) ? PICTURE_RGB : PICTURE_YUV_444;
     snprintf(text, text_bytes, "out of host memory");
-    leo_status status = make_work(&work, in->width, in->height);
+    leo_status status = make_work(format, in->width, in->height, &work);
     if (status == LEO_OK) {
         const struct picture_area all = picture_all(in);
-        if (rgb) {
-            status = picture_scale(in, &all, &work.picture, &all, 1);
-        } else {
-            join(in, &work.picture);
-        }
+        status = picture_scale(in, &all, &work, &all, NULL);
     }
     if (status == LEO_OK) {
-        status = write_rows(&work.picture, rgb ? JCS_RGB : JCS_YCbCr, level, &file, &file_bytes,
-                            text, text_bytes);
+        status = write_rows(&work, in, level, &file, &file_bytes, text, text_bytes);
     }
     if (status == LEO_OK && file_bytes > *bytes) {
         snprintf(text, text_bytes, "the file has %lu bytes, there is room for %zu", file_bytes,
@@ -281,6 +251,6 @@ leo_status picture_jpeg_encode(const struct picture *in, int level, void *data, 
         *bytes = file_bytes;
     }
     free(file); // of the library
-    leo_free(work.picture.data);
+    leo_free(work.data);
     return status;
 }

@@ -2,74 +2,35 @@
 #include "picture.h"
 
 #include <leo/alloc.h>
-#include <stdbool.h>
-#include <stdio.h>
 
-/* A part of a picture taken apart: Y, Cb, Cr, or R, G, B, or Y alone. */
+/* A part of a picture taken apart: Y, Cb, Cr, or R, G, B, then alpha. */
 struct planes {
-    unsigned count;
-    bool is_rgb, half; /* half: planes 1 and 2 have half the width and height */
-    uint32_t width[3], height[3];
-    uint8_t *plane[3];
+    unsigned count, across, down; /* planes 1 and 2 of Y, Cb, Cr have 1 / 2^n of the size */
+    bool is_rgb;
+    uint32_t width[4], height[4];
+    uint8_t *plane[4];
 };
-
-static bool is_420(uint32_t format)
-{
-    return format == PICTURE_NV12 || format == PICTURE_NV21;
-}
-
-static bool is_rgb(uint32_t format)
-{
-    return format == PICTURE_RGB || format == PICTURE_BGR;
-}
-
-size_t picture_bytes(const struct picture *picture)
-{
-    const size_t plane = (size_t)picture->row_bytes * picture->rows;
-    if (is_420(picture->format)) {
-        return plane + plane / 2;
-    }
-    return is_rgb(picture->format) || picture->format == PICTURE_GRAY ? plane : 0;
-}
-
-leo_status picture_check(const struct picture *picture, char *text, size_t text_bytes)
-{
-    const uint32_t unit = is_rgb(picture->format) ? 3 : 1;
-    if (!is_420(picture->format) && !is_rgb(picture->format) && picture->format != PICTURE_GRAY) {
-        snprintf(text, text_bytes, "pixel format %u: 0, 1, 2, 12 and 13 are possible",
-                 picture->format);
-    } else if (picture->width == 0 || picture->height == 0 || picture->width > 65535 ||
-               picture->height > 65535) {
-        snprintf(text, text_bytes, "%u x %u pixels", picture->width, picture->height);
-    } else if (picture->row_bytes < picture->width * unit || picture->row_bytes % 16 ||
-               picture->rows < picture->height || picture->rows % 2) {
-        snprintf(text, text_bytes,
-                 "strides %u x %u for %u x %u pixels of %u bytes: the first is a multiple of 16, "
-                 "the second of 2",
-                 picture->row_bytes, picture->rows, picture->width, picture->height, unit);
-    } else if (picture->bytes < picture_bytes(picture)) {
-        snprintf(text, text_bytes, "%zu bytes, the picture has %zu", picture->bytes,
-                 picture_bytes(picture));
-    } else {
-        return LEO_OK;
-    }
-    return LEO_ERR_INVALID_ARG;
-}
-
-struct picture_area picture_all(const struct picture *picture)
-{
-    return (struct picture_area){0, 0, picture->width, picture->height};
-}
 
 /* ---- planes ---- */
 
-static leo_status make_planes(struct planes *planes, unsigned count, bool rgb, bool half,
-                              uint32_t width, uint32_t height)
+static bool is_colour(const struct planes *planes, unsigned i)
 {
-    *planes = (struct planes){.count = count, .is_rgb = rgb, .half = half};
-    for (unsigned i = 0; i < count; i++) {
-        planes->width[i] = i && half ? (width + 1) / 2 : width;
-        planes->height[i] = i && half ? (height + 1) / 2 : height;
+    return !planes->is_rgb && i > 0 && i < 3;
+}
+
+/* `like` but for the size. */
+static leo_status make_planes(struct planes *planes, struct planes like, uint32_t width,
+                              uint32_t height)
+{
+    *planes = like;
+    for (unsigned i = 0; i < 4; i++) {
+        planes->plane[i] = NULL;
+    }
+    for (unsigned i = 0; i < planes->count; i++) {
+        const unsigned across = is_colour(planes, i) ? planes->across : 0;
+        const unsigned down = is_colour(planes, i) ? planes->down : 0;
+        planes->width[i] = (width + (1u << across) - 1) >> across;
+        planes->height[i] = (height + (1u << down) - 1) >> down;
         planes->plane[i] = leo_alloc((size_t)planes->width[i] * planes->height[i]);
         if (!planes->plane[i]) {
             return LEO_ERR_NO_MEMORY;
@@ -85,48 +46,89 @@ static void free_planes(struct planes *planes)
     }
 }
 
-/* Where sample (x, y) of plane `i` lies in the picture. */
-static uint8_t *sample(const struct picture *picture, unsigned i, uint32_t x, uint32_t y)
+/* `out`, if it went well, instead of what was there. */
+static leo_status replace(struct planes *planes, struct planes *out, leo_status status)
 {
-    uint8_t *row = picture->data + (size_t)y * picture->row_bytes;
-    if (is_rgb(picture->format)) {
-        return row + (size_t)x * 3 + (picture->format == PICTURE_RGB ? i : 2 - i);
+    free_planes(status == LEO_OK ? planes : out);
+    if (status == LEO_OK) {
+        *planes = *out;
     }
-    if (i == 0) {
-        return row + x;
-    }
-    // One plane of pairs behind the first.
-    return row + (size_t)picture->row_bytes * picture->rows + (size_t)x * 2 +
-           ((i == 1) == (picture->format == PICTURE_NV12) ? 0 : 1);
+    return status;
 }
 
 static leo_status load(const struct picture *picture, const struct picture_area *area,
                        struct planes *planes)
 {
-    const bool half = is_420(picture->format);
-    leo_status status = make_planes(planes, picture->format == PICTURE_GRAY ? 1 : 3,
-                                    is_rgb(picture->format), half, area->width, area->height);
+    struct picture_component parts[4];
+    const unsigned count = picture_components(picture, parts);
+    const struct planes like = {.count = count,
+                                .is_rgb = picture_is_rgb(picture->format),
+                                .across = count > 1 ? parts[1].across : 0,
+                                .down = count > 1 ? parts[1].down : 0};
+    leo_status status = make_planes(planes, like, area->width, area->height);
     for (unsigned i = 0; status == LEO_OK && i < planes->count; i++) {
-        const uint32_t shift = i && half ? 1 : 0;
+        const uint32_t left = area->left >> parts[i].across, top = area->top >> parts[i].down;
         for (uint32_t y = 0; y < planes->height[i]; y++) {
+            const uint8_t *from =
+                parts[i].first + (top + y) * parts[i].row_bytes + (size_t)left * parts[i].step;
+            uint8_t *to = planes->plane[i] + (size_t)y * planes->width[i];
             for (uint32_t x = 0; x < planes->width[i]; x++) {
-                planes->plane[i][(size_t)y * planes->width[i] + x] =
-                    *sample(picture, i, (area->left >> shift) + x, (area->top >> shift) + y);
+                to[x] = from[(size_t)x * parts[i].step];
             }
         }
     }
     return status;
 }
 
+/* Sample of plane `i` at a full-size position. Planes that are not there: grey, and opaque. */
+static int at(const struct planes *planes, unsigned i, uint32_t x, uint32_t y)
+{
+    if (i >= planes->count) {
+        return i == 3 ? 255 : 128;
+    }
+    const unsigned across = is_colour(planes, i) ? planes->across : 0;
+    const unsigned down = is_colour(planes, i) ? planes->down : 0;
+    return planes->plane[i][(size_t)(y >> down) * planes->width[i] + (x >> across)];
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Mean of the full-size samples that sample (x, y) of 1 / 2^n of the size stands for. */
+static uint8_t mean(const struct planes *planes, unsigned i, uint32_t x, uint32_t y,
+                    const struct picture_component *part)
+{
+    int sum = 0;
+    const uint32_t across = 1u << part->across, down = 1u << part->down;
+    for (uint32_t dy = 0; dy < down; dy++) {
+        for (uint32_t dx = 0; dx < across; dx++) {
+            sum += at(planes, i, least(x * across + dx, planes->width[0] - 1),
+                      least(y * down + dy, planes->height[0] - 1));
+        }
+    }
+    const int count = (int)(across * down);
+    return (uint8_t)((sum + count / 2) / count);
+}
+
 static void store(const struct planes *planes, const struct picture *picture,
                   const struct picture_area *area)
 {
-    for (unsigned i = 0; i < planes->count; i++) {
-        const uint32_t shift = i && planes->half ? 1 : 0;
-        for (uint32_t y = 0; y < planes->height[i]; y++) {
-            for (uint32_t x = 0; x < planes->width[i]; x++) {
-                *sample(picture, i, (area->left >> shift) + x, (area->top >> shift) + y) =
-                    planes->plane[i][(size_t)y * planes->width[i] + x];
+    struct picture_component parts[4];
+    const unsigned count = picture_components(picture, parts);
+    for (unsigned i = 0; i < count; i++) {
+        const struct picture_component *part = &parts[i];
+        const uint32_t left = area->left >> part->across, top = area->top >> part->down;
+        const uint32_t width = (area->width + (1u << part->across) - 1) >> part->across;
+        const uint32_t height = (area->height + (1u << part->down) - 1) >> part->down;
+        const bool same =
+            i < planes->count && planes->width[i] == width && planes->height[i] == height;
+        for (uint32_t y = 0; y < height; y++) {
+            uint8_t *to = part->first + (top + y) * part->row_bytes + (size_t)left * part->step;
+            for (uint32_t x = 0; x < width; x++) {
+                to[(size_t)x * part->step] =
+                    same ? planes->plane[i][(size_t)y * width + x] : mean(planes, i, x, y, part);
             }
         }
     }
@@ -139,10 +141,10 @@ enum { FRACTION = 16 };
 /* Position in the source of output sample i, in 1/2^16, samples at half. */
 static int64_t source_of(uint32_t i, uint32_t from, uint32_t to)
 {
-    const int64_t at =
+    const int64_t at_i =
         ((2 * (int64_t)i + 1) * from * (1 << FRACTION)) / (2 * (int64_t)to) - (1 << (FRACTION - 1));
     const int64_t last = ((int64_t)from - 1) * (1 << FRACTION);
-    return at < 0 ? 0 : at > last ? last : at;
+    return at_i < 0 ? 0 : at_i > last ? last : at_i;
 }
 
 static uint8_t bilinear(const uint8_t *plane, uint32_t width, uint32_t height, int64_t x, int64_t y)
@@ -162,8 +164,7 @@ static leo_status resize(struct planes *planes, uint32_t width, uint32_t height,
     if (planes->width[0] == width && planes->height[0] == height) {
         return LEO_OK;
     }
-    leo_status status =
-        make_planes(&out, planes->count, planes->is_rgb, planes->half, width, height);
+    leo_status status = make_planes(&out, *planes, width, height);
     for (unsigned i = 0; status == LEO_OK && i < out.count; i++) {
         const uint32_t from_w = planes->width[i], from_h = planes->height[i];
         for (uint32_t y = 0; y < out.height[i]; y++) {
@@ -178,16 +179,10 @@ static leo_status resize(struct planes *planes, uint32_t width, uint32_t height,
             }
         }
     }
-    if (status != LEO_OK) {
-        free_planes(&out);
-        return status;
-    }
-    free_planes(planes);
-    *planes = out;
-    return LEO_OK;
+    return replace(planes, &out, status);
 }
 
-/* ---- colours: BT.601, full range, in 1/2^16 ---- */
+/* ---- colours, in 1/2^16 ---- */
 
 static uint8_t clamp(int value)
 {
@@ -199,110 +194,92 @@ static int fixed(int value)
     return (value + (1 << (FRACTION - 1))) >> FRACTION;
 }
 
-static void to_rgb(int y, int cb, int cr, uint8_t *rgb)
+static int scaled(double value)
 {
-    rgb[0] = clamp(y + fixed(91881 * (cr - 128)));
-    rgb[1] = clamp(y - fixed(22554 * (cb - 128) + 46802 * (cr - 128)));
-    rgb[2] = clamp(y + fixed(116130 * (cb - 128)));
+    return (int)(value * (1 << FRACTION) + (value < 0 ? -0.5 : 0.5));
 }
 
-static void to_ycc(const uint8_t *rgb, uint8_t *ycc)
+struct matrix {
+    int low;                       /* Y of black */
+    int y, r_cr, g_cb, g_cr, b_cb; /* to R, G, B */
+    int ycc[3][3];                 /* from R, G, B */
+};
+
+/* Shares of red and blue in the brightness, of ITU-R BT.601, BT.709 and BT.2020. */
+static const double shares[][2] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
+
+static struct matrix matrix_of(enum picture_colours colours)
 {
-    const int r = rgb[0], g = rgb[1], b = rgb[2];
-    ycc[0] = clamp(fixed(19595 * r + 38470 * g + 7471 * b));
-    ycc[1] = clamp(fixed(-11059 * r - 21709 * g + 32768 * b) + 128);
-    ycc[2] = clamp(fixed(32768 * r - 27439 * g - 5329 * b) + 128);
+    const double red = shares[colours / 2][0], blue = shares[colours / 2][1];
+    const double green = 1 - red - blue;
+    const bool narrow = colours % 2;
+    const double y = narrow ? 219.0 / 255 : 1, c = narrow ? 224.0 / 255 : 1;
+    return (struct matrix){.low = narrow ? 16 : 0,
+                           .y = scaled(1 / y),
+                           .r_cr = scaled(2 * (1 - red) / c),
+                           .g_cb = scaled(2 * blue * (1 - blue) / green / c),
+                           .g_cr = scaled(2 * red * (1 - red) / green / c),
+                           .b_cb = scaled(2 * (1 - blue) / c),
+                           .ycc = {{scaled(red * y), scaled(green * y), scaled(blue * y)},
+                                   {scaled(-red / (1 - blue) / 2 * c),
+                                    scaled(-green / (1 - blue) / 2 * c), scaled(c / 2)},
+                                   {scaled(c / 2), scaled(-green / (1 - red) / 2 * c),
+                                    scaled(-blue / (1 - red) / 2 * c)}}};
 }
 
-/* Sample of plane `i` at a full-size position; grey for planes that are not there. */
-static int at(const struct planes *planes, unsigned i, uint32_t x, uint32_t y)
+static void to_rgb(const struct matrix *m, const int *ycc, uint8_t *rgb)
 {
-    if (i >= planes->count) {
-        return 128;
+    const int y = (ycc[0] - m->low) * m->y, cb = ycc[1] - 128, cr = ycc[2] - 128;
+    rgb[0] = clamp(fixed(y + m->r_cr * cr));
+    rgb[1] = clamp(fixed(y - m->g_cb * cb - m->g_cr * cr));
+    rgb[2] = clamp(fixed(y + m->b_cb * cb));
+}
+
+static void to_ycc(const struct matrix *m, const int *rgb, uint8_t *ycc)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const int *row = m->ycc[i];
+        ycc[i] =
+            clamp(fixed(row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2]) + (i ? 128 : m->low));
     }
-    const uint32_t shift = i && planes->half ? 1 : 0;
-    return planes->plane[i][(size_t)(y >> shift) * planes->width[i] + (x >> shift)];
 }
 
 /* Full-size planes of the other kind of colours. */
-static leo_status convert_colours(struct planes *planes, bool rgb)
+static leo_status convert_colours(struct planes *planes, enum picture_colours colours)
 {
     struct planes out;
-    leo_status status = make_planes(&out, 3, rgb, false, planes->width[0], planes->height[0]);
+    const struct matrix matrix = matrix_of(colours);
+    const struct planes like = {.count = 3, .is_rgb = !planes->is_rgb};
+    leo_status status = make_planes(&out, like, planes->width[0], planes->height[0]);
     for (uint32_t y = 0; status == LEO_OK && y < out.height[0]; y++) {
         for (uint32_t x = 0; x < out.width[0]; x++) {
             const int in[] = {at(planes, 0, x, y), at(planes, 1, x, y), at(planes, 2, x, y)};
-            const uint8_t colours[] = {(uint8_t)in[0], (uint8_t)in[1], (uint8_t)in[2]};
             uint8_t made[3];
-            if (rgb) {
-                to_rgb(in[0], in[1], in[2], made);
-            } else {
-                to_ycc(colours, made);
-            }
+            (out.is_rgb ? to_rgb : to_ycc)(&matrix, in, made);
             for (unsigned i = 0; i < 3; i++) {
                 out.plane[i][(size_t)y * out.width[0] + x] = made[i];
             }
         }
     }
-    if (status != LEO_OK) {
-        free_planes(&out);
-        return status;
-    }
-    free_planes(planes);
-    *planes = out;
-    return LEO_OK;
-}
-
-/* Mean of the four full-size samples of a half-size one. */
-static uint8_t mean(const struct planes *planes, unsigned i, uint32_t x, uint32_t y)
-{
-    const uint32_t x1 = 2 * x + 1 < planes->width[0] ? 2 * x + 1 : 2 * x;
-    const uint32_t y1 = 2 * y + 1 < planes->height[0] ? 2 * y + 1 : 2 * y;
-    return (uint8_t)((at(planes, i, 2 * x, 2 * y) + at(planes, i, x1, 2 * y) +
-                      at(planes, i, 2 * x, y1) + at(planes, i, x1, y1) + 2) /
-                     4);
-}
-
-static leo_status halve_colours(struct planes *planes)
-{
-    struct planes out;
-    leo_status status = make_planes(&out, 3, false, true, planes->width[0], planes->height[0]);
-    for (unsigned i = 0; status == LEO_OK && i < 3; i++) {
-        for (uint32_t y = 0; y < out.height[i]; y++) {
-            for (uint32_t x = 0; x < out.width[i]; x++) {
-                out.plane[i][(size_t)y * out.width[i] + x] =
-                    i ? mean(planes, i, x, y) : (uint8_t)at(planes, 0, x, y);
-            }
-        }
-    }
-    if (status != LEO_OK) {
-        free_planes(&out);
-        return status;
-    }
-    free_planes(planes);
-    *planes = out;
-    return LEO_OK;
+    return replace(planes, &out, status);
 }
 
 leo_status picture_scale(const struct picture *src, const struct picture_area *from,
-                         const struct picture *dst, const struct picture_area *to, int nearest)
+                         const struct picture *dst, const struct picture_area *to,
+                         const struct picture_how *how)
 {
     struct planes planes;
+    const struct picture_how plain = {0};
+    const struct picture_how *use = how ? how : &plain;
     leo_status status = load(src, from, &planes);
     if (status == LEO_OK) {
-        status = resize(&planes, to->width, to->height, nearest);
+        status = resize(&planes, to->width, to->height, use->nearest);
     }
-    if (status == LEO_OK && planes.is_rgb != is_rgb(dst->format)) {
-        status = convert_colours(&planes, is_rgb(dst->format));
-    }
-    if (status == LEO_OK && is_420(dst->format) && !planes.half) {
-        status = halve_colours(&planes);
+    if (status == LEO_OK && planes.is_rgb != picture_is_rgb(dst->format)) {
+        status = convert_colours(&planes, use->colours);
     }
     if (status == LEO_OK) {
-        const unsigned count = planes.count;
-        planes.count = dst->format == PICTURE_GRAY ? 1 : count;
         store(&planes, dst, to);
-        planes.count = count;
     }
     free_planes(&planes);
     return status;

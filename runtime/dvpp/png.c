@@ -29,18 +29,43 @@ leo_status picture_png_info(const void *data, size_t bytes, uint32_t *width, uin
     return status;
 }
 
+static const struct {
+    uint32_t format;
+    png_uint_32 png;
+} formats[] = {
+    {PICTURE_GRAY, PNG_FORMAT_GRAY}, {PICTURE_RGB, PNG_FORMAT_RGB},
+    {PICTURE_BGR, PNG_FORMAT_BGR},   {PICTURE_ARGB, PNG_FORMAT_ARGB},
+    {PICTURE_ABGR, PNG_FORMAT_ABGR}, {PICTURE_RGBA, PNG_FORMAT_RGBA},
+    {PICTURE_BGRA, PNG_FORMAT_BGRA},
+};
+
+static bool find_format(uint32_t format, png_uint_32 *png)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        if (formats[i].format == format) {
+            *png = formats[i].png;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool picture_png_can(uint32_t format)
+{
+    png_uint_32 png;
+    return find_format(format, &png);
+}
+
 leo_status picture_png_decode(const void *data, size_t bytes, const struct picture *out, char *text,
                               size_t text_bytes)
 {
     png_image image;
     leo_status status = begin(&image, data, bytes);
     if (status == LEO_OK) {
-        image.format = out->format == PICTURE_GRAY  ? PNG_FORMAT_GRAY
-                       : out->format == PICTURE_BGR ? PNG_FORMAT_BGR
-                                                    : PNG_FORMAT_RGB;
         // Transparent pixels are those of a black ground.
         const png_color black = {0, 0, 0};
-        const bool fits = image.width <= out->width && image.height <= out->height;
+        const bool fits = find_format(out->format, &image.format) && image.width <= out->width &&
+                          image.height <= out->height;
         status = fits && png_image_finish_read(&image, &black, out->data,
                                                (png_int_32)out->row_bytes, NULL)
                      ? LEO_OK

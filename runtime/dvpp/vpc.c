@@ -8,11 +8,14 @@ struct step {
     struct picture src, dst;
     struct picture_area from, to;
     acldvppPicDesc *out; /* its return code is set */
+    bool has_border;     /* around `to` */
+    enum picture_border border;
+    uint8_t values[4]; /* of the border */
 };
 
 struct job {
     const acldvppChannelDesc *channel;
-    int nearest;
+    struct picture_how how;
     uint32_t count;
     struct step steps[];
 };
@@ -37,10 +40,12 @@ static void run(void *user, uint64_t start_ns, struct leo_rt_host_result *result
     double pixels = 0;
     for (uint32_t i = 0; i < job->count; i++) {
         const struct step *step = &job->steps[i];
-        leo_status one =
-            result->status != LEO_OK
-                ? result->status
-                : picture_scale(&step->src, &step->from, &step->dst, &step->to, job->nearest);
+        leo_status one = result->status != LEO_OK ? result->status
+                                                  : picture_scale(&step->src, &step->from,
+                                                                  &step->dst, &step->to, &job->how);
+        if (one == LEO_OK && step->has_border) {
+            picture_border(&step->dst, &step->to, step->border, step->values);
+        }
         atomic_store(&step->out->code, one == LEO_OK ? DVPP_DONE : DVPP_FAILED);
         status = leo_status_first(status, one);
         pixels += pixels_of(step);
@@ -91,10 +96,41 @@ static aclError check_scale(const char *func, const struct step *step, bool may_
 
 /* What one step is made of. */
 struct request {
-    acldvppPicDesc *in, *out;
+    const acldvppPicDesc *in;
+    acldvppPicDesc *out;
     const acldvppRoiConfig *crop, *paste;
     bool may_scale;
+    const acldvppBorderConfig *border;
 };
+
+/* What the borders leave of the output. */
+static aclError take_border(const char *func, const acldvppBorderConfig *border, struct step *step)
+{
+    const uint64_t across = (uint64_t)border->left + border->right,
+                   down = (uint64_t)border->top + border->bottom;
+    if (across >= step->dst.width || down >= step->dst.height) {
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                            "borders of %llu columns and %llu rows in %u x %u pixels",
+                            (unsigned long long)across, (unsigned long long)down, step->dst.width,
+                            step->dst.height);
+    }
+    step->to = (struct picture_area){border->left, border->top, step->dst.width - (uint32_t)across,
+                                     step->dst.height - (uint32_t)down};
+    struct picture_component parts[4];
+    const unsigned count = picture_components(&step->dst, parts);
+    for (unsigned i = 0; i < count; i++) {
+        step->values[i] = (uint8_t)(border->values[i] + 0.5);
+        if (border->left % (1u << parts[i].across) || border->top % (1u << parts[i].down)) {
+            return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                                "borders of %u columns and %u rows: they are even where colours "
+                                "stand for two",
+                                border->left, border->top);
+        }
+    }
+    step->has_border = true;
+    step->border = (enum picture_border)border->type;
+    return ACL_SUCCESS;
+}
 
 static aclError make_step(const char *func, const acldvppChannelDesc *channel,
                           const struct request *request, struct step *step)
@@ -109,6 +145,9 @@ static aclError make_step(const char *func, const acldvppChannelDesc *channel,
     if (!error) {
         error = take_area(func, "paste area", request->paste, &step->dst, &step->to);
     }
+    if (!error && request->border) {
+        error = take_border(func, request->border, step);
+    }
     step->out = request->out;
     return error ? error : check_scale(func, step, request->may_scale);
 }
@@ -122,7 +161,7 @@ static struct job *make_job(const char *func, const acldvppChannelDesc *channel,
         return NULL;
     }
     job->channel = channel;
-    job->nearest = resize && resize->interpolation == 2;
+    job->how = (struct picture_how){resize && resize->interpolation == 2, channel->colours};
     job->count = count;
     return job;
 }
@@ -157,7 +196,7 @@ aclError acldvppVpcResizeAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *
 
 static aclError no_area(const char *func)
 {
-    return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "an area is NULL");
+    return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "an area or its border is NULL");
 }
 
 aclError acldvppVpcCropAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc,
@@ -191,7 +230,11 @@ aclError acldvppVpcCropResizePasteAsync(acldvppChannelDesc *channelDesc, acldvpp
                                         acldvppRoiConfig *pasteArea,
                                         acldvppResizeConfig *resizeConfig, aclrtStream stream)
 {
-    const struct request request = {inputDesc, outputDesc, cropArea, pasteArea, true};
+    const struct request request = {.in = inputDesc,
+                                    .out = outputDesc,
+                                    .crop = cropArea,
+                                    .paste = pasteArea,
+                                    .may_scale = true};
     return cropArea && pasteArea ? start(__func__, channelDesc, &request, resizeConfig, stream)
                                  : no_area(__func__);
 }
@@ -203,6 +246,14 @@ aclError acldvppVpcConvertColorAsync(acldvppChannelDesc *channelDesc, acldvppPic
     return start(__func__, channelDesc, &request, NULL, stream);
 }
 
+aclError acldvppVpcMakeBorderAsync(const acldvppChannelDesc *channelDesc,
+                                   const acldvppPicDesc *inputDesc, acldvppPicDesc *outputDesc,
+                                   const acldvppBorderConfig *borderConfig, aclrtStream stream)
+{
+    const struct request request = {.in = inputDesc, .out = outputDesc, .border = borderConfig};
+    return borderConfig ? start(__func__, channelDesc, &request, NULL, stream) : no_area(__func__);
+}
+
 /* ---- batches ---- */
 
 struct batch {
@@ -210,7 +261,8 @@ struct batch {
     const uint32_t *areas; /* of each input */
     uint32_t size;         /* inputs */
     acldvppRoiConfig *const *crop, *const *paste;
-    bool pastes;
+    acldvppBorderConfig *const *border;
+    bool pastes, borders;
 };
 
 static aclError fill_batch(const char *func, struct job *job, const struct batch *batch)
@@ -218,10 +270,14 @@ static aclError fill_batch(const char *func, struct job *job, const struct batch
     uint32_t at = 0;
     for (uint32_t i = 0; i < batch->size; i++) {
         for (uint32_t k = 0; k < batch->areas[i]; k++, at++) {
-            const struct request request = {&batch->in->pics[i], &batch->out->pics[at],
-                                            batch->crop[at],
-                                            batch->pastes ? batch->paste[at] : NULL, true};
-            const bool complete = request.crop && (request.paste || !batch->pastes);
+            const struct request request = {.in = &batch->in->pics[i],
+                                            .out = &batch->out->pics[at],
+                                            .crop = batch->crop[at],
+                                            .paste = batch->pastes ? batch->paste[at] : NULL,
+                                            .border = batch->borders ? batch->border[at] : NULL,
+                                            .may_scale = true};
+            const bool complete = request.crop && (request.paste || !batch->pastes) &&
+                                  (request.border || !batch->borders);
             aclError error =
                 complete ? make_step(func, job->channel, &request, &job->steps[at]) : no_area(func);
             if (error) {
@@ -236,7 +292,8 @@ static aclError check_batch(const char *func, const struct batch *batch, uint32_
 {
     uint64_t total = 0;
     if (!batch->in || !batch->areas || !batch->out || !batch->crop ||
-        (batch->pastes && !batch->paste) || batch->size > batch->in->count) {
+        (batch->pastes && !batch->paste) || (batch->borders && !batch->border) ||
+        batch->size > batch->in->count) {
         return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func,
                             "an argument is NULL, or size is above the batch's");
     }
@@ -322,4 +379,19 @@ aclError acldvppVpcBatchCropAndPasteAsync(acldvppChannelDesc *channelDesc,
     return acldvppVpcBatchCropResizePasteAsync(channelDesc, srcBatchPicDescs, roiNums, size,
                                                dstBatchPicDescs, cropAreas, pasteAreas, NULL,
                                                stream);
+}
+
+aclError acldvppVpcBatchCropResizeMakeBorderAsync(
+    acldvppChannelDesc *channelDesc, acldvppBatchPicDesc *srcBatchPicDescs, uint32_t *roiNums,
+    uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs, acldvppRoiConfig *cropAreas[],
+    acldvppBorderConfig *borderCfgs[], acldvppResizeConfig *resizeConfig, aclrtStream stream)
+{
+    const struct batch batch = {.in = srcBatchPicDescs,
+                                .out = dstBatchPicDescs,
+                                .areas = roiNums,
+                                .size = size,
+                                .crop = cropAreas,
+                                .border = borderCfgs,
+                                .borders = true};
+    return start_batch(__func__, channelDesc, &batch, resizeConfig, stream);
 }

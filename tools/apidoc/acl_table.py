@@ -27,7 +27,7 @@ Written by `make docs` (tools/apidoc/acl_table.py) from the headers, the sources
 - **untested**: no test of ours calls it by name; torch_npu may, in tests/pytorch.
 
 Those of `acl/absent`, `acl_tdt_queue.h`, `acl_rt_compile.h` and `acl_fv.h` (runtime/acl/absent.txt: parts of compiled models, taking captured graphs apart,
-queues of data, video, retrieval of features, run-time compilation, labels, managed memory, snapshots and others) are there so
+queues of data, encoding of videos, retrieval of features, run-time compilation, labels, managed memory, snapshots and others) are there so
 that programs link: they give 207000, numbers 0, pointers NULL. `acl/acl_rt_api.h` has the C++ overloads of calls below. pyACL is the same calls in Python: python/acl/functions.txt.
 """
 CNRT_HEAD = """# CNRT, CNDrv, CNDev, CNCL: what is there
@@ -70,7 +70,7 @@ def definitions(root, face):
             for match in re.finditer(r"^[a-zA-Z][\w \*]*?\b(" + face.names + r")\([^;{]*\)\n\{\n(.*?)^\}", text, flags=re.S | re.M):
                 found.setdefault(match.group(1), match.group(2))
             # Alike functions that a macro defines.
-            for line in re.findall(r"^(?:MAKER|SETTER|GETTER)\((.*)\)$", text, flags=re.M):
+            for line in re.findall(r"^(?:MAKER|SETTER|GETTER|SETTING)\((.*)\)$", text, flags=re.M):
                 for name in re.findall(r"\bacl\w+", line)[:2]:
                     found.setdefault(name, line)
     for table in (root / folder / "absent.txt" for folder in face.sources):

@@ -484,6 +484,137 @@ static void sizes_may_be_odd(void)
     end(&world);
 }
 
+/* Borders, alone and around areas of a batch, as detectors put pictures into squares. */
+static void pictures_get_borders(void)
+{
+    struct world world;
+    begin(&world);
+    acldvppPicDesc *source = make_halves(64, 32), *out = make_halves(80, 48);
+    acldvppBatchPicDesc *in = acldvppCreateBatchPicDesc(1), *outs = acldvppCreateBatchPicDesc(1);
+    acldvppBorderConfig *border = acldvppCreateBorderConfig();
+    acldvppRoiConfig *crop = acldvppCreateRoiConfig(32, 63, 0, 31);
+    uint32_t counts[] = {1};
+    OK(acldvppSetBorderConfigLeft(border, 16));
+    OK(acldvppSetBorderConfigTop(border, 4));
+    OK(acldvppSetBorderConfigBottom(border, 12));
+    OK(acldvppSetBorderConfigBorderType(border, BORDER_CONSTANT));
+    OK(acldvppSetBorderConfigValue(border, 0, 77));
+    CU_ASSERT(acldvppGetBorderConfigLeft(border) == 16 && acldvppGetBorderConfigTop(border) == 4 &&
+              acldvppGetBorderConfigBottom(border) == 12 &&
+              acldvppGetBorderConfigRight(border) == 0 &&
+              acldvppGetBorderConfigBorderType(border) == BORDER_CONSTANT &&
+              acldvppGetBorderConfigValue(border, 0) == 77);
+    OK(acldvppVpcMakeBorderAsync(world.channel, source, out, border, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    uint8_t *pixels = fetch(out);
+    CU_ASSERT(pixels[3 * 80 + 40] == 77 && pixels[4 * 80 + 15] == 77);
+    CU_ASSERT(pixels[4 * 80 + 16] == 10 && pixels[35 * 80 + 79] == 200);
+    CU_ASSERT(pixels[36 * 80 + 79] == 77);
+    free(pixels);
+    put_into(in, 0, source);
+    put_into(outs, 0, out);
+    OK(acldvppSetBorderConfigBorderType(border, BORDER_REPLICATE));
+    OK(acldvppVpcBatchCropResizeMakeBorderAsync(world.channel, in, counts, 1, outs, &crop, &border,
+                                                NULL, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(out, 0, 80, 200)); // all of it is the bright half
+    CU_ASSERT_EQUAL(acldvppVpcMakeBorderAsync(world.channel, source, source, border, world.stream),
+                    ACL_ERROR_INVALID_PARAM); // no room
+    OK(acldvppSetBorderConfigLeft(border, 15));
+    OK(acldvppSetBorderConfigRight(border, 1));
+    CU_ASSERT_EQUAL(acldvppVpcMakeBorderAsync(world.channel, source, out, border, world.stream),
+                    ACL_ERROR_INVALID_PARAM); // odd, in 4:2:0
+    CU_ASSERT_EQUAL(acldvppSetBorderConfigValue(border, 4, 0), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(acldvppSetBorderConfigValue(border, 0, 256), ACL_ERROR_INVALID_PARAM);
+    OK(acldvppDestroyBorderConfig(border));
+    OK(acldvppDestroyRoiConfig(crop));
+    OK(acldvppDestroyBatchPicDesc(in));
+    OK(acldvppDestroyBatchPicDesc(outs));
+    drop_picture(source);
+    drop_picture(out);
+    end(&world);
+}
+
+static void values_are_counted_mapped_and_halved(void)
+{
+    struct world world;
+    begin(&world);
+    acldvppPicDesc *source = make_halves(64, 32), *out = make_halves(64, 32),
+                   *half = make_halves(32, 16);
+    acldvppHist *hist = acldvppCreateHist();
+    acldvppLutMap *map = acldvppCreateLutMap();
+    uint32_t *counts, len = 0;
+    uint16_t count = 0;
+    uint8_t *table;
+    CU_ASSERT_EQUAL(acldvppGetHistDims(hist), 0);
+    OK(acldvppVpcCalcHistAsync(world.channel, source, hist, NULL, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(acldvppGetHistDims(hist) == 3 && acldvppGetHistRetCode(hist) == 0);
+    OK(acldvppGetHistData(hist, 0, &counts, &count));
+    CU_ASSERT(count == 256 && counts[10] == 1024 && counts[200] == 1024 && counts[11] == 0);
+    CU_ASSERT_EQUAL(acldvppGetHistData(hist, 3, &counts, &count), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(acldvppGetLutMapDims(map), 3);
+    OK(acldvppGetLutMapData(map, 0, &table, &len));
+    CU_ASSERT_EQUAL_FATAL(len, 256);
+    table[10] = 99;
+    table[200] = 3;
+    OK(acldvppVpcEqualizeHistAsync(world.channel, source, out, map, world.stream));
+    table[10] = 0; // it has been read
+    OK(acldvppVpcPyrDownAsync(world.channel, source, half, NULL, world.stream));
+    OK(aclrtSynchronizeStream(world.stream));
+    CU_ASSERT(shows(out, 0, 32, 99) && shows(out, 32, 64, 3));
+    // Column 16 of the half lies on column 32: 200 has 6 + 4 + 1 of 16, 10 the rest.
+    CU_ASSERT(shows(half, 0, 15, 10) && shows(half, 17, 32, 200));
+    CU_ASSERT(shows(half, 16, 17, (200 * 11 + 10 * 5 + 8) / 16));
+    CU_ASSERT_EQUAL(acldvppVpcPyrDownAsync(world.channel, source, out, NULL, world.stream),
+                    ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(acldvppVpcEqualizeHistAsync(world.channel, source, half, map, world.stream),
+                    ACL_ERROR_INVALID_PARAM);
+    OK(acldvppClearHist(hist));
+    CU_ASSERT_EQUAL(acldvppGetHistDims(hist), 0);
+    OK(acldvppDestroyHist(hist));
+    OK(acldvppDestroyLutMap(map));
+    drop_picture(source);
+    drop_picture(out);
+    drop_picture(half);
+    end(&world);
+}
+
+/* White of narrow range (235) is 255, of wide range not. */
+static void channels_have_colours(void)
+{
+    struct world world;
+    begin(&world);
+    acldvppPicDesc *source = make_halves(16, 16), *rgb = make_picture(16, 16, PIXEL_FORMAT_RGB_888);
+    const uint32_t size = acldvppGetPicDescSize(source), matrices[] = {0, 1};
+    uint8_t host[16 * 24];
+    size_t bytes = 0;
+    uint32_t value = 6;
+    memset(host, 235, 16 * 16);
+    memset(host + 16 * 16, 128, 16 * 8);
+    OK(aclrtMemcpy(acldvppGetPicDescData(source), size, host, size, ACL_MEMCPY_HOST_TO_DEVICE));
+    for (int i = 0; i < 2; i++) {
+        OK(acldvppSetChannelDescParam(world.channel, ACL_DVPP_CSC_MATRIX_UINT32, 4, &matrices[i]));
+        OK(acldvppVpcConvertColorAsync(world.channel, source, rgb, world.stream));
+        OK(aclrtSynchronizeStream(world.stream));
+        CU_ASSERT(shows(rgb, 0, 48, i ? 255 : 235));
+    }
+    CU_ASSERT_EQUAL(
+        acldvppSetChannelDescParam(world.channel, ACL_DVPP_CSC_MATRIX_UINT32, 4, &value),
+        ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_EQUAL(
+        acldvppSetChannelDescParam(world.channel, ACL_DVPP_CHANNEL_WIDTH_UINT32, 4, &value),
+        ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    OK(acldvppGetChannelDescParam(world.channel, ACL_DVPP_CSC_MATRIX_UINT32, 4, &bytes, &value));
+    CU_ASSERT(value == 1 && bytes == 4);
+    CU_ASSERT_EQUAL(
+        acldvppGetChannelDescParam(world.channel, ACL_DVPP_CHANNEL_ID_UINT64, 4, &bytes, &value),
+        ACL_ERROR_INVALID_PARAM); // of eight bytes
+    drop_picture(source);
+    drop_picture(rgb);
+    end(&world);
+}
+
 static void wrong_use_is_told(void)
 {
     struct world world;
@@ -535,6 +666,9 @@ int main(int argc, char **argv)
         {"a_batch_is_pasted", a_batch_is_pasted},
         {"a_png_file_becomes_a_picture", a_png_file_becomes_a_picture},
         {"sizes_may_be_odd", sizes_may_be_odd},
+        {"pictures_get_borders", pictures_get_borders},
+        {"values_are_counted_mapped_and_halved", values_are_counted_mapped_and_halved},
+        {"channels_have_colours", channels_have_colours},
         {"wrong_use_is_told", wrong_use_is_told},
     };
     return leo_test_main("dvpp", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -258,6 +258,45 @@ check(acl.media.dvpp_destroy_resize_config(config))
 check(acl.media.dvpp_destroy_channel(channel)); check(acl.media.dvpp_destroy_channel_desc(channel))
 """)
 
+    @unittest.skipUnless((TOOLKIT / "lib64" / "libleo_video.so").exists(), "built without libavcodec")
+    def test_video(self):
+        self.run_script("""
+import base64
+# One frame of one colour, 64 x 48, by x264.
+frame = base64.b64decode("AAAAAWdkAAqs2UR7ARAAAAMAEAAAAwAg8SJZYAAAAAFo6+BnLIsAAAFliIQBr/7ugr4FNsjSvuKMaJwVz46oL00L6dDupUQrYoBcbQ==")
+going, seen = [True], []
+def serve(_):
+    acl.rt.set_context(context)
+    while going:
+        acl.rt.process_report(50)
+thread, ret = acl.util.start_thread(serve, []); check(ret)
+def on_frame(stream_desc, pic_desc, user_data):
+    size = acl.media.dvpp_get_pic_desc_size(pic_desc)
+    host = bytes(size)
+    check(acl.rt.memcpy(acl.util.bytes_to_ptr(host), size, acl.media.dvpp_get_pic_desc_data(pic_desc), size, D2H))
+    seen.append((user_data, acl.media.dvpp_get_pic_desc_ret_code(pic_desc), host))
+channel = acl.media.vdec_create_channel_desc()
+check(acl.media.vdec_set_channel_desc_thread_id(channel, thread))
+check(acl.media.vdec_set_channel_desc_callback(channel, on_frame))
+check(acl.media.vdec_set_channel_desc_en_type(channel, 3))
+check(acl.media.vdec_create_channel(channel))
+data, ret = acl.media.dvpp_malloc(len(frame)); check(ret)
+check(acl.rt.memcpy(data, len(frame), acl.util.bytes_to_ptr(frame), len(frame), H2D))
+size = 64 * 48 * 3 // 2
+place, ret = acl.media.dvpp_malloc(size); check(ret)
+source, picture, end = acl.media.dvpp_create_stream_desc(), acl.media.dvpp_create_pic_desc(), acl.media.dvpp_create_stream_desc()
+check(acl.media.dvpp_set_stream_desc_data(source, data)); check(acl.media.dvpp_set_stream_desc_size(source, len(frame)))
+check(acl.media.dvpp_set_pic_desc_data(picture, place)); check(acl.media.dvpp_set_pic_desc_size(picture, size))
+check(acl.media.dvpp_set_stream_desc_eos(end, 1))
+check(acl.media.vdec_send_frame(channel, source, picture, 0, "first"))
+check(acl.media.vdec_send_frame(channel, end, 0, 0, None))
+check(acl.media.vdec_destroy_channel(channel))
+assert seen == [("first", 0, bytes([82]) * (64 * 48) + bytes([137, 120]) * (64 * 12))]
+going.clear()
+check(acl.util.stop_thread(thread))
+check(acl.media.vdec_destroy_channel_desc(channel))
+""")
+
     def test_numpy(self):
         try:
             import numpy  # noqa: F401
