@@ -169,6 +169,19 @@ static void tell_core(const struct leo_rt_module *module, const struct code_imag
     }
 }
 
+static void tell_modules(struct rt_code *code, const struct leo_rt_module *module,
+                         leo_rt_code_fn fn, void *user)
+{
+    for (; module; module = module->next) {
+        struct code_image *image = find(code, module->image_addr);
+        for (unsigned core = 0; image && core < CORES_MAX; core++) {
+            tell_core(module, image, core, fn, user);
+            leo_free(image->sums[core]);
+            image->sums[core] = NULL;
+        }
+    }
+}
+
 /* Caller holds the device's lock. */
 static void tell_device(struct leo_rt_device *device, const struct rt_profile_records *records,
                         leo_rt_code_fn fn, void *user)
@@ -177,14 +190,8 @@ static void tell_device(struct leo_rt_device *device, const struct rt_profile_re
     for (size_t i = 0; i < records->trace_count; i++) {
         add_trace(code, device->profile, &records->traces[i]);
     }
-    for (const struct leo_rt_module *module = device->modules; module; module = module->next) {
-        struct code_image *image = find(code, module->image_addr);
-        for (unsigned core = 0; image && core < CORES_MAX; core++) {
-            tell_core(module, image, core, fn, user);
-            leo_free(image->sums[core]);
-            image->sums[core] = NULL;
-        }
-    }
+    tell_modules(code, device->modules, fn, user);
+    tell_modules(code, device->profile->unloaded, fn, user);
 }
 
 leo_status leo_rt_profile_code(struct leo_rt_device *device, leo_rt_code_fn fn, void *user)

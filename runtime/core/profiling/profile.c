@@ -33,6 +33,11 @@ void rt_profile_destroy(struct leo_rt_device *device)
 {
     struct rt_profile *profile = device->profile;
     if (profile) {
+        while (profile->unloaded) {
+            struct leo_rt_module *module = profile->unloaded;
+            profile->unloaded = module->next;
+            rt_module_free(module);
+        }
         leo_free(profile->marks);
         leo_free(profile->links);
         leo_free(profile->launches);

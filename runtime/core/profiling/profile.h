@@ -4,7 +4,7 @@
 
 #include "../rt.h"
 
-/** The kernel of a command, while its module is loaded. */
+/** The kernel of a command, while its module is loaded or kept. */
 struct rt_profile_launch {
     uint32_t cmd_id;
     const struct leo_rt_kernel *kernel;
@@ -18,6 +18,7 @@ struct rt_profile {
     size_t launch_count, launch_capacity;
     struct leo_rt_profile_link *links;
     size_t link_count, link_capacity;
+    struct leo_rt_module *unloaded; /**< kept for the lines of their code */
 };
 
 /** Records that are there (not those lost); valid until the profile stops. */

@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include <leo/alloc.h>
+#include <leo/code_profile.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,6 +69,17 @@ const struct leo_rt_kernel *rt_profile_kernel(const struct rt_profile *profile, 
     return low < profile->launch_count && profile->launches[low].cmd_id == cmd_id
                ? profile->launches[low].kernel
                : NULL;
+}
+
+bool rt_profile_keep(struct leo_rt_module *module)
+{
+    struct rt_profile *profile = module->device->profile;
+    const bool keeps = profile && leo_rt_counts_code(module->device);
+    if (keeps) {
+        module->next = profile->unloaded;
+        profile->unloaded = module;
+    }
+    return keeps;
 }
 
 void rt_profile_forget(struct leo_rt_device *device, const struct leo_rt_module *module)

@@ -44,8 +44,7 @@ static leo_status load_image(struct leo_rt_module *module)
     return status;
 }
 
-// Undoes everything but the list.
-static void free_module(struct leo_rt_module *module)
+void rt_module_free(struct leo_rt_module *module)
 {
     if (module->image_addr) {
         leo_status status = leo_drv_memory_free(module->device->drv, module->image_addr);
@@ -100,7 +99,7 @@ leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, siz
         status = load_image(module);
     }
     if (status) {
-        free_module(module);
+        rt_module_free(module);
         return status;
     }
     offer_to_gdb(module, elf, bytes);
@@ -158,7 +157,6 @@ leo_status leo_rt_module_load_file(struct leo_rt_device *device, const char *pat
 
 void rt_module_destroy(struct leo_rt_module *module)
 {
-    rt_profile_forget(module->device, module);
     struct leo_rt_device *device = module->device;
     for (struct leo_rt_module **at = &device->modules; *at; at = &(*at)->next) {
         if (*at == module) {
@@ -166,7 +164,10 @@ void rt_module_destroy(struct leo_rt_module *module)
             break;
         }
     }
-    free_module(module);
+    if (!rt_profile_keep(module)) {
+        rt_profile_forget(device, module);
+        rt_module_free(module);
+    }
 }
 
 static bool has_no_tasks(const void *arg)

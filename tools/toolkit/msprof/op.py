@@ -172,7 +172,7 @@ def write_simulator(folder, device, cores, events):
     rows, place = hot_spots.read(device), folder / "simulator"
     place.mkdir()
     if not rows:
-        print("msprof op: no lines and instructions: the program unloaded its kernels before its end", file=sys.stderr)
+        print("msprof op: no lines and instructions: another kernel file was loaded where this one had been", file=sys.stderr)
     names = [event for event in events if event["ph"] == "M"]
     (place / "trace.json").write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
 
