@@ -6,15 +6,30 @@
 #include <string.h>
 
 static atomic_bool is_initialized;
+static _Thread_local cndevRet_t last_error;
+
+// Notes a failure for cndevGetLastError.
+static cndevRet_t note(cndevRet_t ret)
+{
+    last_error = ret != CNDEV_SUCCESS ? ret : last_error;
+    return ret;
+}
+
+cndevRet_t cndevGetLastError(void)
+{
+    const cndevRet_t ret = last_error;
+    last_error = CNDEV_SUCCESS;
+    return ret;
+}
 
 cndevRet_t cndevInit(int reserved)
 {
     uint32_t count;
     if (reserved) {
-        return CNDEV_ERROR_INVALID_ARGUMENT;
+        return note(CNDEV_ERROR_INVALID_ARGUMENT);
     }
     if (api_device_count(&count) != LEO_OK) {
-        return CNDEV_ERROR_NO_DEVICES;
+        return note(CNDEV_ERROR_NO_DEVICES);
     }
     atomic_store(&is_initialized, true);
     return CNDEV_SUCCESS;
@@ -22,24 +37,25 @@ cndevRet_t cndevInit(int reserved)
 
 cndevRet_t cndevRelease(void)
 {
-    return atomic_exchange(&is_initialized, false) ? CNDEV_SUCCESS : CNDEV_ERROR_UNINITIALIZED;
+    return note(atomic_exchange(&is_initialized, false) ? CNDEV_SUCCESS
+                                                        : CNDEV_ERROR_UNINITIALIZED);
 }
 
 // What all calls check; every struct begins with its version.
 static cndevRet_t check(const int *version)
 {
-    return !atomic_load(&is_initialized) ? CNDEV_ERROR_UNINITIALIZED
-           : !version                    ? CNDEV_ERROR_INVALID_ARGUMENT
-           : *version != CNDEV_VERSION_5 ? CNDEV_ERROR_UNSUPPORTED_API_VERSION
-                                         : CNDEV_SUCCESS;
+    return note(!atomic_load(&is_initialized) ? CNDEV_ERROR_UNINITIALIZED
+                : !version                    ? CNDEV_ERROR_INVALID_ARGUMENT
+                : *version != CNDEV_VERSION_5 ? CNDEV_ERROR_UNSUPPORTED_API_VERSION
+                                              : CNDEV_SUCCESS);
 }
 
 static cndevRet_t code_of(leo_status status)
 {
-    return status == LEO_OK              ? CNDEV_SUCCESS
-           : status == LEO_ERR_NO_DEVICE ? CNDEV_ERROR_INVALID_DEVICE_ID
-           : status == LEO_ERR_NOT_FOUND ? CNDEV_ERROR_NOT_SUPPORTED
-                                         : CNDEV_ERROR_UNKNOWN;
+    return note(status == LEO_OK              ? CNDEV_SUCCESS
+                : status == LEO_ERR_NO_DEVICE ? CNDEV_ERROR_INVALID_DEVICE_ID
+                : status == LEO_ERR_NOT_FOUND ? CNDEV_ERROR_NOT_SUPPORTED
+                                              : CNDEV_ERROR_UNKNOWN);
 }
 
 cndevRet_t cndevGetDeviceCount(cndevCardInfo_t *info)
@@ -79,7 +95,7 @@ cndevRet_t cndevGetCardName(cndevCardName_t *name, int device)
             return CNDEV_SUCCESS;
         }
     }
-    return CNDEV_ERROR_NOT_SUPPORTED;
+    return note(CNDEV_ERROR_NOT_SUPPORTED);
 }
 
 const char *cndevGetCardNameStringByDevId(int device)
@@ -156,6 +172,40 @@ cndevRet_t cndevGetCoreCount(cndevCardCoreCount_t *count, int device)
     }
     if (ret == CNDEV_SUCCESS) {
         count->count = (int)caps.cube_cores;
+    }
+    return ret;
+}
+
+cndevRet_t cndevGetDeviceHandleByUUID(const char *uuid, cndevDevice_t *device)
+{
+    enum { UUID_TEXT = 40 };
+    const int version = CNDEV_VERSION_5;
+    char text[UUID_TEXT];
+    cndevRet_t ret = check(uuid && device ? &version : NULL);
+    uint32_t count = 0;
+    if (ret == CNDEV_SUCCESS) {
+        ret = code_of(api_device_count(&count));
+    }
+    for (int i = 0; ret == CNDEV_SUCCESS && i < (int)count; i++) {
+        if (cnDeviceGetUuidStr(text, UUID_TEXT, (CNdev)i) == CN_SUCCESS && !strcmp(text, uuid)) {
+            *device = i;
+            return CNDEV_SUCCESS;
+        }
+    }
+    return ret == CNDEV_SUCCESS ? note(CNDEV_ERROR_INVALID_DEVICE_ID) : ret;
+}
+
+cndevRet_t cndevDeviceGetConfigs(unsigned long long *value, cndevDeviceConfigs_t config,
+                                 cndevDevice_t device)
+{
+    const int version = CNDEV_VERSION_5;
+    struct leo_caps caps;
+    cndevRet_t ret = check(value && config == CNDEV_DEVICE_CONFIGS_LINEAR_MEM ? &version : NULL);
+    if (ret == CNDEV_SUCCESS) {
+        ret = code_of(api_device_caps(device, &caps));
+    }
+    if (ret == CNDEV_SUCCESS) {
+        *value = 1;
     }
     return ret;
 }

@@ -48,6 +48,7 @@ static const struct attribute attributes[] = {
     {cnrtAttrNramSizePerMcore, "memory", "ub_bytes", 1, 0},
     {cnrtAttrWramSizePerMcore, "memory", "l1_bytes", 1, 0},
     {cnrtAttrSramSizePerMcore, "card", "sram_bytes", 1, 0},
+    {CN_DEVICE_ATTRIBUTE_LINEAR_MAPPING_SUPPORTED, NULL, NULL, 1, 0},
     {cnrtAttrEccEnabled, NULL, NULL, 1, 0},
     {cnrtAttrClockRate, "soc", "clock_khz", 1, 0},
     {cnrtAttrMemClockRate, "card", "memory_clock_khz", 1, 0},

@@ -157,3 +157,11 @@ cnrtRet_t cnrtTaskTopoGetNodes(cnrtTaskTopo_t taskTopo, cnrtTaskTopoNode_t *node
     }
     return cnrt_result(__func__, api_graph_tasks(taskTopo, numNodes));
 }
+
+cnrtRet_t cnrtTaskTopoDebugDotPrint(cnrtTaskTopo_t taskTopo, const char *path, unsigned int flags)
+{
+    (void)taskTopo;
+    (void)path;
+    (void)flags;
+    return cnrt_fail(cnrtErrorNotSupport, __func__, "topologies are not written as dot");
+}

@@ -24,6 +24,9 @@ typedef enum {
     CNDEV_ERROR_NO_DEVICES = 12
 } cndevRet_t;
 
+typedef int cndevDevice_t; /**< a card, by its number */
+typedef enum { CNDEV_DEVICE_CONFIGS_LINEAR_MEM = 0 } cndevDeviceConfigs_t;
+
 typedef enum { MLU100 = 0, MLU270 = 1, MLU290 = 20, MLU370 = 23, MLU590 = 26 } cndevNameEnum_t;
 
 typedef struct {
@@ -70,6 +73,14 @@ CNRT_FUNC_VISIBILITY cndevRet_t
 cndevGetDeviceMaxPerformance(cndevDeviceMaxPerformance_t *performance, int device);
 CNRT_FUNC_VISIBILITY cndevRet_t cndevGetClusterCount(cndevCardClusterCount_t *count, int device);
 CNRT_FUNC_VISIBILITY cndevRet_t cndevGetCoreCount(cndevCardCoreCount_t *count, int device);
+/** The card whose cnDeviceGetUuidStr is `uuid`. */
+CNRT_FUNC_VISIBILITY cndevRet_t cndevGetDeviceHandleByUUID(const char *uuid, cndevDevice_t *device);
+/** CNDEV_DEVICE_CONFIGS_LINEAR_MEM: 1, memory is not mapped linearly. */
+CNRT_FUNC_VISIBILITY cndevRet_t cndevDeviceGetConfigs(unsigned long long *value,
+                                                      cndevDeviceConfigs_t config,
+                                                      cndevDevice_t device);
+/** What the thread's last call that failed returned, CNDEV_SUCCESS from then on. */
+CNRT_FUNC_VISIBILITY cndevRet_t cndevGetLastError(void);
 CNRT_FUNC_VISIBILITY const char *cndevGetErrorString(cndevRet_t ret);
 
 #ifdef __cplusplus

@@ -431,6 +431,14 @@ CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoDestroy(cnrtTaskTopo_t taskTopo);
 /** How many there are; `nodes` must be NULL. */
 CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoGetNodes(cnrtTaskTopo_t taskTopo,
                                                     cnrtTaskTopoNode_t *nodes, size_t *numNodes);
+/** Not supported: topologies are not written as dot. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtTaskTopoDebugDotPrint(cnrtTaskTopo_t taskTopo, const char *path,
+                                                         unsigned int flags);
+
+/* ---- profiles ---- */
+/** Not supported: with LEO_PROFILE the whole process is profiled, no part of it. */
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtProfilerStart(void);
+CNRT_FUNC_VISIBILITY cnrtRet_t cnrtProfilerStop(void);
 
 /* ---- kernels ---- */
 /** args[i] points at the i-th argument's value. dim.x must be a multiple of the cores of `ktype`.

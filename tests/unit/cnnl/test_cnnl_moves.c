@@ -2,6 +2,9 @@
 /* Copies, joins, indices, masks, random numbers; handles and their queues. */
 #include "rig.h"
 
+#include <cnnl_extra.h>
+#include <mlu_op.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -48,6 +51,27 @@ static void shapes_change(void)
     NEAR(&rig, half, six, 0);
     OK(cnnlTri_v2(rig.handle, 0, true, T(tx), T(tx)));
     NEAR(&rig, tx, ((double[]){1, 2, 3, 0, 5, 6}), 0);
+    rig_end(&rig);
+}
+
+static void other_libraries_share_handles_and_tensors(void)
+{
+    const int dims[] = {2, 3};
+    struct rig rig = rig_begin();
+    struct rig_tensor ty = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, 2, 3);
+    mluOpHandle_t handle;
+    mluOpTensorDescriptor_t d;
+    mluOpFFTPlan_t plan;
+    OK(mluOpCreate(&handle));
+    OK(mluOpSetQueue(handle, rig.queue));
+    OK(mluOpCreateTensorDescriptor(&d));
+    OK(mluOpSetTensorDescriptor(d, MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, 2, dims));
+    OK(cnnlFill(handle, 2, d, ty.ptr)); // a handle is a handle, a descriptor a descriptor
+    NEAR(&rig, ty, ((double[]){2, 2, 2, 2, 2, 2}), 0);
+    EXPECT(mluOpCreateFFTPlan(&plan), MLUOP_STATUS_NOT_SUPPORTED);
+    EXPECT(cnnlExtraSetGenCaseMode(1), CNNL_STATUS_NOT_SUPPORTED);
+    OK(mluOpDestroyTensorDescriptor(d));
+    OK(mluOpDestroy(handle));
     rig_end(&rig);
 }
 
@@ -235,6 +259,7 @@ static void wrong_use_is_told(void)
 static const struct leo_test tests[] = {
     {"shapes_change", shapes_change},
     {"ranges_count_up", ranges_count_up},
+    {"other_libraries_share_handles_and_tensors", other_libraries_share_handles_and_tensors},
     {"places_are_read_and_written", places_are_read_and_written},
     {"masks_choose_elements", masks_choose_elements},
     {"random_numbers_follow_the_seed", random_numbers_follow_the_seed},

@@ -4,6 +4,7 @@
 #include "test_cnrt_common.h"
 
 #include <cndev.h>
+#include <cnpx.h>
 #include <string.h>
 
 enum { COUNT = 1024, BYTES = COUNT * sizeof(float) };
@@ -159,7 +160,39 @@ static void cards_are_listed(void)
     EXPECT(cndevGetCoreCount(&cores, 4), CNDEV_ERROR_INVALID_DEVICE_ID);
     OK(cndevGetCoreCount(&cores, 0));
     CU_ASSERT_EQUAL(cores.count, 32);
+    (void)cndevGetLastError();
+    CU_ASSERT_EQUAL(cndevGetCoreCount(&cores, 4), CNDEV_ERROR_INVALID_DEVICE_ID);
+    CU_ASSERT_EQUAL(cndevGetLastError(), CNDEV_ERROR_INVALID_DEVICE_ID);
+    CU_ASSERT_EQUAL(cndevGetLastError(), CNDEV_SUCCESS);
     OK(cndevRelease());
+}
+
+static void a_card_is_found_by_its_uuid(void)
+{
+    char uuid[40];
+    cndevDevice_t card = 7;
+    unsigned long long linear = 0;
+    int mapped = 7;
+    OK(cnDeviceGetUuidStr(uuid, sizeof(uuid), 0));
+    OK(cndevInit(0));
+    OK(cndevGetDeviceHandleByUUID(uuid, &card));
+    CU_ASSERT_EQUAL(card, 0);
+    uuid[0] = 'z';
+    EXPECT(cndevGetDeviceHandleByUUID(uuid, &card), CNDEV_ERROR_INVALID_DEVICE_ID);
+    OK(cndevDeviceGetConfigs(&linear, CNDEV_DEVICE_CONFIGS_LINEAR_MEM, card));
+    CU_ASSERT_EQUAL(linear, 1);
+    OK(cndevRelease());
+    OK(cnDeviceGetAttribute(&mapped, CN_DEVICE_ATTRIBUTE_LINEAR_MAPPING_SUPPORTED, 0));
+    CU_ASSERT_EQUAL(mapped, 0);
+}
+
+static void what_tools_ask_for_is_answered(void)
+{
+    void *range = &range;
+    EXPECT(cnrtProfilerStart(), cnrtErrorNotSupport);
+    EXPECT(cnrtTaskTopoDebugDotPrint(NULL, "x.dot", 0), cnrtErrorNotSupport);
+    CU_ASSERT(cnpxRangePush("step") == -1 && cnpxRangePop() == -1); // as without a tool
+    CU_ASSERT(cnpxRangeStart("step", &range) == -1 && range == NULL);
 }
 
 static void the_shared_context_tells_whether_it_is_used(void)
@@ -216,6 +249,8 @@ static const struct leo_test tests[] = {
     {"contexts_are_made_and_ended", contexts_are_made_and_ended},
     {"a_context_tells_its_clusters", a_context_tells_its_clusters},
     {"cards_are_listed", cards_are_listed},
+    {"a_card_is_found_by_its_uuid", a_card_is_found_by_its_uuid},
+    {"what_tools_ask_for_is_answered", what_tools_ask_for_is_answered},
     {"the_shared_context_tells_whether_it_is_used", the_shared_context_tells_whether_it_is_used},
     {"addresses_and_memory_come_apart", addresses_and_memory_come_apart},
 };
