@@ -146,3 +146,47 @@ void cnnl_foreach_lerp(struct cnnl_call *call, cnnlForeachLerpMode_t mode,
                        const struct op_tensor_list *as, const struct op_tensor_list *bs,
                        const cnnlTensorDescriptor_t weight_desc[], const void *const weight[],
                        const struct op_tensor_list *ys);
+
+/* found.c */
+/** dim -1: of all elements. index may be NULL. */
+void cnnl_median(struct cnnl_call *call, const struct op_tensor *x, int64_t dim, bool ignore_nan,
+                 const struct op_tensor *values, const struct op_tensor *index);
+void cnnl_count_true(struct cnnl_call *call, const struct op_tensor *x,
+                     const struct op_tensor *count);
+void cnnl_where(struct cnnl_call *call, const struct op_tensor *x, bool as_index,
+                const struct op_tensor *y);
+/** The first elements of x where mask is true; count (device memory) may be NULL. */
+void cnnl_masked_select(struct cnnl_call *call, const struct op_tensor *x,
+                        const struct op_tensor *mask, const struct op_tensor *y, void *count);
+/** dim -1: of all elements. index and counts may be NULL; length is memory of the device. */
+void cnnl_unique(struct cnnl_call *call, const struct op_tensor *x, int64_t dim,
+                 const struct op_tensor *values, const struct op_tensor *index,
+                 const struct op_tensor *counts, int *length);
+/** dim x->rank: of all elements. */
+void cnnl_unique_consecutive(struct cnnl_call *call, const struct op_tensor *x, int64_t dim,
+                             const struct op_tensor *values, const struct op_tensor *index,
+                             const struct op_tensor *counts, int64_t *length);
+
+/* planes.c */
+/** How operators count modes of interpolation. */
+int64_t cnnl_grid_mode(struct cnnl_call *call, cnnlInterpMode_t mode);
+/** The window of an image's columns: its size is the filter's. */
+struct cnnl_window cnnl_column_window(struct cnnl_call *call, const struct cnnlConvolutionStruct *d,
+                                      cnnlTensorDescriptor_t filter);
+/** The last dimension first, as operators take them. */
+const struct op_ints *cnnl_pad_pairs(struct cnnl_call *call, const struct op_tensor *x,
+                                     const int pad[][2]);
+const struct op_tensor *cnnl_unfolded(struct cnnl_call *call, const struct op_tensor *x, int dim,
+                                      int size, int step, const struct op_tensor *y);
+const struct op_tensor *cnnl_last_two_turned(struct cnnl_call *call,
+                                             const struct op_tensor *tensor);
+void cnnl_group_norm(struct cnnl_call *call, double eps, int64_t groups, const struct op_tensor *x,
+                     cnnlTensorDescriptor_t vector, const void *weight, const void *bias,
+                     const struct op_tensor *y, cnnlTensorDescriptor_t mean_rstd, void *mean,
+                     void *rstd);
+void cnnl_group_norm_backward(struct cnnl_call *call, const struct op_tensor *x,
+                              const struct op_tensor *diff_y, const struct op_tensor *weight,
+                              const struct op_tensor *mean, const struct op_tensor *rstd,
+                              int64_t groups, const struct op_tensor *diff_x,
+                              const struct op_tensor *diff_weight,
+                              const struct op_tensor *diff_bias);
