@@ -263,6 +263,25 @@ class SentimentOfLengths(Sentiment):
         return self.loss(self.head(ops.Concat(1)((y[:, 0, :], y.sum(axis=1)))), labels)
 
 
+class SentimentOfStates(Sentiment):
+    """The kind of the text by the last states of both layers and directions: with lengths by those of y (MindSpore's own rule drops
+    what comes to states before the last step, docs/mindspore.md), else by h and c."""
+
+    def __init__(self, lengths):
+        super().__init__(nn.LSTM)
+        self.lengths = ms.Tensor(lengths, ms.int32) if lengths else None
+        self.last = lengths and ms.Tensor([[i, n - 1] for i, n in enumerate(lengths)], ms.int32)
+
+    def construct(self, words, labels):
+        y, (h, c) = self.body(self.word(words), None, self.lengths)
+        if self.last is None:
+            states = ops.Concat(1)((h[0], h[3], c[1], c[2]))
+        else:
+            # Behind the text's last word forwards, behind its first one backwards.
+            states = ops.Concat(1)((ops.gather_nd(y, self.last)[:, :self.HIDDEN], y[:, 0, self.HIDDEN:], y.sum(axis=1)))
+        return self.loss(self.head(states), labels)
+
+
 def sentiment_batch(random):
     return integers(random, Sentiment.WORDS, 4, Sentiment.PLACES), integers(random, 2, 4)
 
@@ -276,5 +295,7 @@ NETWORKS = {
     "yolo": (Yolo, yolo_batch),
     "lstm": (lambda: Sentiment(nn.LSTM), sentiment_batch),
     "lengths": (SentimentOfLengths, sentiment_batch),
+    "states": (lambda: SentimentOfStates(None), sentiment_batch),
+    "laststates": (lambda: SentimentOfStates([12, 7, 3, 1]), sentiment_batch),
     "gru": (lambda: Sentiment(nn.GRU), sentiment_batch),
 }
