@@ -17,7 +17,7 @@ GUIDE = {"Conv2D": 53, "Conv2DBackpropFilter": 53, "Conv2DBackpropInput": 52, "B
 
 def counts(folder):
     """Operator -> how often it ran, whatever unit it ran on, and its microseconds."""
-    files = sorted(Path(folder).glob("**/ASCEND_PROFILER_OUTPUT/op_statistic.csv"))
+    files = sorted(Path(folder).glob("**/ASCEND_PROFILER_OUTPUT/op_statistic.csv"), key=lambda path: path.stat().st_mtime)
     if not files:
         sys.exit(f"no op_statistic.csv below {folder}: is it a profile of mindspore.profiler?")
     times, total = collections.Counter(), collections.Counter()

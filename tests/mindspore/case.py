@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """case.py DEVICE CASE: trains a small network under MindSpore and prints its losses, one a line behind the word loss. A case is words
-with - between: the mode, the optimizer, what is special; or zoo, a network of zoo.py, the mode and the optimizer."""
+with - between: the mode, the optimizer, what is special; or zoo, a network of zoo.py, the mode and the optimizer, then halves: the
+CPU rounds what goes into convolutions as the 910A does."""
 
+import os
 import sys
 
 import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 import zoo
-from mindspore import Model, Tensor, nn
+from mindspore import Model, Tensor, communication, nn, ops
 
 BATCH, STEPS, CLASSES = 16, 4, 10
 
@@ -75,7 +77,22 @@ def scaled_steps(network, loss, optimizer, pictures, labels):
         sys.exit(f"the scale is {float(step.scale_sense.asnumpy())} after {STEPS} steps without an overflow, doubled each second one")
 
 
-def zoo_steps(name, make_optimizer, values):
+class MeanOfRanks(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.sum, self.ranks = ops.AllReduce(), communication.get_group_size()
+
+    def construct(self, x):
+        return self.sum(x) / self.ranks
+
+
+def zoo_steps(name, make_optimizer, values, ranks):
+    """ranks: of msrun; each takes its part of every batch."""
+    rank, mean = 0, lambda x: x
+    if ranks > 1:
+        communication.init()
+        ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
+        rank, mean = communication.get_rank(), MeanOfRanks()
     make, batch = zoo.NETWORKS[name]
     network = make()
     for parameter in network.trainable_params():
@@ -85,7 +102,8 @@ def zoo_steps(name, make_optimizer, values):
     step = nn.TrainOneStepCell(network, make_optimizer(network.trainable_params(), 1.0))
     step.set_train()
     for _ in range(STEPS):
-        print("loss", float(step(*map(Tensor, batch(values))).asnumpy()), flush=True)
+        loss = step(*(Tensor(numbers[rank::ranks]) for numbers in batch(values)))
+        print("loss", float(mean(loss).asnumpy()), flush=True)
 
 
 def model_steps(network, loss, optimizer, pictures, labels, sink, **levels):
@@ -105,7 +123,9 @@ def main():
     values = np.random.default_rng(0)
     make_optimizer = next(make for name, make in OPTIMIZERS.items() if name in words)
     if words[0] == "zoo":
-        zoo_steps(words[1], make_optimizer, values)
+        if "halves" in words and device == "CPU":
+            zoo.halve_convolutions()
+        zoo_steps(words[1], make_optimizer, values, int(os.environ.get("RANK_SIZE", "1")))
         return
     pictures = values.standard_normal((STEPS * BATCH, 1, 28, 28)).astype(np.float32)
     labels = values.integers(0, CLASSES, STEPS * BATCH).astype(np.int32)

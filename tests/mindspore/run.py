@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """run.py --toolkit DIR --venv DIR --soc NAME CASE...: trains each case on the CPU and on the simulated chip with the unchanged wheel;
-the losses must be near each other. Exit code 77, a skipped test: there is no such environment.
+the losses must be near each other. With --devices N msrun starts N ranks, each with its part of the CPU's batch, and all must print
+the same losses. Exit code 77, a skipped test: there is no such environment.
 """
 
 import argparse
 import math
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,16 +21,30 @@ NEAR, NEAR_HALF = 0.001, 0.005
 STEPS = 4
 
 
-def losses(python, device, case, around, timeout):
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ranks(python, count):
+    """The command that starts a script in so many ranks, each with its output in a file of its own."""
+    return [python, "-B", python.parent / "msrun", f"--worker_num={count}", f"--local_worker_num={count}", "--join=True",
+            f"--master_port={free_port()}", "--log_dir=ranks"]
+
+
+def losses(python, device, case, around, timeout, count=1):
     """The losses, or None: it failed, and its output was printed."""
     with tempfile.TemporaryDirectory() as place:
-        environment = {**os.environ, "ASCEND_PROCESS_LOG_PATH": place, "MS_ALLOC_CONF": os.environ.get("MS_ALLOC_CONF", "enable_vmm:False")}
-        done = subprocess.run([*around, python, "-B", HERE / "case.py", device, case], cwd=place, env=environment, timeout=timeout,
+        environment = {**os.environ, "ASCEND_PROCESS_LOG_PATH": place, "MS_ALLOC_CONF": os.environ.get("MS_ALLOC_CONF", "enable_vmm:False"),
+                       "PATH": f"{python.parent}:{os.environ['PATH']}"}  # msrun starts python
+        done = subprocess.run([*around, HERE / "case.py", device, case], cwd=place, env=environment, timeout=timeout,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-    values = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("loss ")]
-    if done.returncode == 0 and len(values) == STEPS and all(map(math.isfinite, values)):
-        return values
-    print(f"{case} on {device}: exit code {done.returncode}, {len(values)} losses\n{done.stdout}")
+        outputs = [path.read_text(errors="replace") for path in sorted(Path(place).glob("ranks/worker_*.log"))] or [done.stdout]
+    values = [[float(line.split()[1]) for line in output.splitlines() if line.startswith("loss ")] for output in outputs]
+    if done.returncode == 0 and len(values) == count and len(values[0]) == STEPS and all(map(math.isfinite, values[0])) and all(v == values[0] for v in values):
+        return values[0]
+    print(f"{case} on {device}: exit code {done.returncode}, losses {values}", *outputs, sep="\n")
     return None
 
 
@@ -37,6 +53,7 @@ def main():
     parser.add_argument("--toolkit", type=Path, required=True)
     parser.add_argument("--venv", type=Path, required=True)
     parser.add_argument("--soc", default="ascend910b1")
+    parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("cases", nargs="+")
     args = parser.parse_args()
@@ -44,11 +61,14 @@ def main():
     if not python.exists():
         print(f"no {python}: tools/setup-mindspore.sh {args.venv} makes it")
         return 77
-    chip = [args.toolkit.resolve() / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--"]
+    alone = [python, "-B"]
+    leo = [args.toolkit.resolve() / "cann" / "bin" / "leo", "exec", "--soc", args.soc, "--devices", str(args.devices), "--"]
     failed = 0
     for case in args.cases:
         started = time.monotonic()
-        want, got = losses(python, "CPU", case, [], args.timeout), losses(python, "Ascend", case, chip, args.timeout)
+        want = losses(python, "CPU", case, alone, args.timeout)
+        got = losses(python, "Ascend", case, [*leo, *(ranks(python, args.devices) if args.devices > 1 else alone)], args.timeout,
+                     args.devices)
         if not want or not got:
             failed += 1
             continue

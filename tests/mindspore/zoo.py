@@ -29,6 +29,43 @@ class Classifier(nn.Cell):
         return self.loss(self.network(pictures), labels)
 
 
+class Halved(nn.Cell):
+    """A value rounded to float16; its gradient passes."""
+
+    def construct(self, x):
+        return x.astype(ms.float16).astype(ms.float32)
+
+    def bprop(self, _x, _out, gradient):
+        return (gradient,)
+
+
+class HalvedGradient(nn.Cell):
+    """A value as it is; its gradient rounded to float16."""
+
+    def construct(self, x):
+        return x * 1.0
+
+    def bprop(self, _x, _out, gradient):
+        return (gradient.astype(ms.float16).astype(ms.float32),)
+
+
+class HalvedConv2d(nn.Conv2d):
+    """A convolution of what the 910A's Cube unit gets: all inputs of the three products rounded to float16, sums in float32."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.picture, self.filter, self.result = Halved(), Halved(), HalvedGradient()
+
+    def construct(self, x):
+        y = self.result(self.conv2d(self.picture(x), self.filter(self.weight)))
+        return ops.bias_add(y, self.bias) if self.has_bias else y
+
+
+def halve_convolutions():
+    """All convolutions made from here on are of that kind."""
+    nn.Conv2d = HalvedConv2d
+
+
 def lenet():
     return Classifier(nn.SequentialCell(
         nn.Conv2d(1, 6, 5, pad_mode="valid"), nn.ReLU(), nn.MaxPool2d(2, 2),
