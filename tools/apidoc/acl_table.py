@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+import absent
+
 ACL_HEADERS = ["acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_rt_memory_soma.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_op_compiler.h", "acl/acl_prof.h", "acl/acl_dump.h", "acl/acl_platform.h",
            "acl/ops/acl_dvpp.h", "hccl/hccl.h", "acl/absent/rt.h", "acl/absent/mdl.h", "acl/absent/op.h", "acl/absent/prof.h",
            "acl/absent/dvpp.h", "acl/acl_tdt.h", "acl/acl_tdt_queue.h", "acl/acl_rt_compile.h", "acl/absent/fv.h"]
@@ -108,9 +110,11 @@ def python_uses(root):
 
 def page(root, face):
     bodies, tests = definitions(root, face), {**python_uses(root), **uses(root, face)}
+    generated = absent.texts(root)
     lines, counts = [face.head], {}
     for header in face.headers:
-        names = sorted(set(declared((root / "runtime" / "include" / header).read_text(encoding="utf-8"), face.names)))
+        text = generated.get(header) or (root / "runtime" / "include" / header).read_text(encoding="utf-8")
+        names = sorted(set(declared(text, face.names)))
         if not names:
             raise SystemExit(f"no functions found in {header}")
         lines += ["", f"## {header}", "", "| function | status | test |", "|---|---|---|"]

@@ -28,7 +28,7 @@ def include_flags(root, build, path):
     if path.parts[0] == "tests":
         own += [Path(root) / layer for layer in tree.LAYERS]
         own += sorted({Path(root) / p.parent for p in tree.files(root, ".h") if "include" not in p.parts})
-    return [f"-I{p}" for p in [*public, Path(build) / "isa" / "include", Path(build) / "sim" / "include", Path(build) / "kernels" / "gen",
+    return [f"-I{p}" for p in [*public, Path(build) / "runtime" / "include", Path(build) / "isa" / "include", Path(build) / "sim" / "include", Path(build) / "kernels" / "gen",
                                  Path(build) / "kernels" / "gen" / "include", Path(build) / "models" / "onnx", *own]]
 
 

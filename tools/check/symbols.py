@@ -84,7 +84,8 @@ def check_shared(root, build):
         folder, facade = library.parts[-3:-1]
         include = Path(root) / folder / "include"
         promised, below = set(), set()
-        headers = [h for name in FACADES.get(facade, (facade,)) for h in sorted((include / name).glob("*.h"))]
+        headers = [h for name in FACADES.get(facade, (facade,)) for top in (include, Path(build) / folder / "include")
+                   for h in sorted((top / name).glob("*.h"))]
         generated = GENERATED.get(facade)
         headers += sorted((Path(build) / folder / "gen" / generated).glob("*.h")) if generated else []
         for header in headers:
