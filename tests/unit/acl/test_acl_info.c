@@ -395,9 +395,9 @@ static void functions_with_nothing_behind_them_say_so(void)
     CU_ASSERT_PTR_NULL(acltdtCreateQueueAttr());
     EXPECT(acltdtDestroyQueue(1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(aclfvRelease(), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-    CU_ASSERT_PTR_NULL(aclvdecCreateChannelDesc());
+    CU_ASSERT_PTR_NULL(aclvencCreateChannelDesc());
     CU_ASSERT_EQUAL(aclvencGetChannelDescPicWidth(NULL), 0);
-    EXPECT(aclvdecSetChannelDescCallback(NULL, NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT(aclvencSetChannelDescCallback(NULL, NULL), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
 }
 
 int main(int argc, char **argv)
