@@ -2,6 +2,7 @@
 #include "l2.h"
 
 #include "../host/pages.h"
+#include <leo/alloc.h>
 #include <string.h>
 
 enum { MARK_USED = 1, MARK_DIRTY = 2 };
@@ -12,11 +13,11 @@ enum { SOON = 8 };
 #define SECTION(what, member) SIM_SECTION(struct sim_l2, what, member)
 static const struct sim_section list[] = {
     SECTION(WIRED, place), // follows from line
-    SECTION(WIRED, line),       SECTION(WIRED, mark),       SECTION(WIRED, base),
-    SECTION(WIRED, lines),      SECTION(WIRED, places),     SECTION(STATE, hand),
-    SECTION(STATE, dirty),      SECTION(WIRED, max_dirty),  SECTION(STATE, cleaner),
-    SECTION(STATE, used_bytes), SECTION(STATE, read_bytes), SECTION(STATE, written_bytes),
-    SECTION(STATE, read_runs),  SECTION(STATE, last_read),
+    SECTION(WIRED, line),          SECTION(WIRED, mark),       SECTION(WIRED, base),
+    SECTION(WIRED, lines),         SECTION(WIRED, places),     SECTION(STATE, hand),
+    SECTION(STATE, dirty),         SECTION(WIRED, max_dirty),  SECTION(STATE, cleaner),
+    SECTION(WIRED, journal),       SECTION(STATE, used_bytes), SECTION(STATE, read_bytes),
+    SECTION(STATE, written_bytes), SECTION(STATE, read_runs),  SECTION(STATE, last_read),
 };
 #undef SECTION
 
@@ -102,12 +103,78 @@ bool sim_l2_settle(struct sim_l2 *l2)
                                              : l2->hand == 0 && l2->cleaner == 0);
 }
 
+/* ---- what changes ---- */
+
+void sim_l2_watch(struct sim_l2 *l2, struct sim_l2_journal *journal)
+{
+    journal->count = 0;
+    journal->failed = false;
+    journal->hand = l2->hand;
+    journal->dirty = l2->dirty;
+    journal->cleaner = l2->cleaner;
+    l2->journal = journal;
+}
+
+void sim_l2_keep(struct sim_l2 *l2)
+{
+    l2->journal = NULL;
+}
+
+bool sim_l2_take_back(struct sim_l2 *l2)
+{
+    struct sim_l2_journal *journal = l2->journal;
+    l2->journal = NULL;
+    while (journal->count > 0) {
+        const struct sim_l2_change was = journal->change[--journal->count];
+        if (l2->line[was.place] != was.line) {
+            if (l2->line[was.place]) {
+                l2->place[l2->line[was.place] - 1] = 0;
+            }
+            if (was.line) {
+                l2->place[was.line - 1] = was.place + 1;
+            }
+        }
+        l2->line[was.place] = was.line;
+        l2->mark[was.place] = was.mark;
+    }
+    l2->hand = journal->hand;
+    l2->dirty = journal->dirty;
+    l2->cleaner = journal->cleaner;
+    return !journal->failed;
+}
+
+static bool grow(struct sim_l2_journal *journal)
+{
+    const size_t capacity = journal->capacity ? 2 * journal->capacity : 4096;
+    struct sim_l2_change *change =
+        journal->failed ? NULL : leo_realloc(journal->change, capacity * sizeof(*change));
+    if (change) {
+        journal->change = change;
+        journal->capacity = capacity;
+    }
+    journal->failed = !change;
+    return change != NULL;
+}
+
+/* A place is about to change. */
+static void note(struct sim_l2 *l2, uint32_t place)
+{
+    struct sim_l2_journal *journal = l2->journal;
+    if (journal && (journal->count < journal->capacity || grow(journal))) {
+        journal->change[journal->count++] =
+            (struct sim_l2_change){place, l2->line[place], l2->mark[place]};
+    }
+}
+
+/* ---- lines ---- */
+
 /* Lines that were written go to HBM in the order of their places, until no more are left than may
  * be; the L2 keeps them. */
 static void write_back(struct sim_l2 *l2)
 {
     while (l2->dirty > l2->max_dirty) {
         if (l2->mark[l2->cleaner] & MARK_DIRTY) {
+            note(l2, l2->cleaner);
             l2->mark[l2->cleaner] &= (uint8_t)~MARK_DIRTY;
             l2->written_bytes += SIM_L2_LINE_BYTES;
             l2->dirty--;
@@ -119,6 +186,7 @@ static void write_back(struct sim_l2 *l2)
 static void mark_written(struct sim_l2 *l2, uint32_t place)
 {
     if (!(l2->mark[place] & MARK_DIRTY)) {
+        note(l2, place);
         l2->mark[place] |= MARK_DIRTY;
         l2->dirty++;
     }
@@ -128,11 +196,13 @@ static void mark_written(struct sim_l2 *l2, uint32_t place)
 static uint32_t make_place(struct sim_l2 *l2)
 {
     while (l2->line[l2->hand] && l2->mark[l2->hand] & MARK_USED) {
+        note(l2, l2->hand);
         l2->mark[l2->hand] &= (uint8_t)~MARK_USED;
         l2->hand = l2->hand + 1 == l2->places ? 0 : l2->hand + 1;
     }
     uint32_t place = l2->hand;
     l2->hand = l2->hand + 1 == l2->places ? 0 : l2->hand + 1;
+    note(l2, place);
     if (l2->line[place]) {
         l2->place[l2->line[place] - 1] = 0;
         if (l2->mark[place] & MARK_DIRTY) {
@@ -149,7 +219,10 @@ static uint32_t make_place(struct sim_l2 *l2)
 static void use_again(struct sim_l2 *l2, uint32_t place, bool write)
 {
     uint32_t age = l2->hand > place ? l2->hand - place : l2->hand + l2->places - place;
-    l2->mark[place] |= age > l2->places / SOON ? MARK_USED : 0;
+    if (age > l2->places / SOON && !(l2->mark[place] & MARK_USED)) {
+        note(l2, place);
+        l2->mark[place] |= MARK_USED;
+    }
     if (write) {
         mark_written(l2, place);
     }

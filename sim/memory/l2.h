@@ -9,9 +9,21 @@
 #include "../section.h"
 #include <leo/status.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { SIM_L2_LINE_BYTES = 512 };
+
+/** What changed of an L2 since sim_l2_watch, so that it can be taken back. */
+struct sim_l2_journal {
+    struct sim_l2_change {
+        uint32_t place, line;
+        uint8_t mark;
+    } *change; /**< as they were before */
+    size_t count, capacity;
+    uint32_t hand, dirty, cleaner;
+    bool failed; /**< no memory: it cannot be taken back */
+};
 
 struct sim_l2 {
     uint32_t *place; /**< by line of device memory: place in `line` + 1, 0 = not held; reserved, not
@@ -21,8 +33,9 @@ struct sim_l2 {
     uint64_t base;   /**< first address of device memory */
     uint64_t lines;  /**< of device memory */
     uint32_t places, hand;
-    uint32_t dirty, max_dirty; /**< lines that HBM does not have yet; how many may be */
-    uint32_t cleaner;          /**< place that is looked at next to write one back */
+    uint32_t dirty, max_dirty;      /**< lines that HBM does not have yet; how many may be */
+    uint32_t cleaner;               /**< place that is looked at next to write one back */
+    struct sim_l2_journal *journal; /**< NULL: changes are for good */
     /* Since last asked. */
     uint64_t used_bytes, read_bytes, written_bytes; /**< by cores; from HBM; to HBM */
     uint64_t read_runs;                             /**< of neighbouring lines from HBM */
@@ -40,6 +53,11 @@ void sim_l2_clear(struct sim_l2 *l2);
 void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write);
 /** The same past the L2: uses lines that it holds, and brings none. */
 void sim_l2_pass(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write);
+/** Changes are noted from now on, in a journal that was zeroed or used before. */
+void sim_l2_watch(struct sim_l2 *l2, struct sim_l2_journal *journal);
+/** They are for good, or taken back; false: there was no memory to note them all. */
+void sim_l2_keep(struct sim_l2 *l2);
+bool sim_l2_take_back(struct sim_l2 *l2);
 /** Its state (section.h). */
 bool sim_l2_walk(struct sim_l2 *l2, sim_stretch_fn fn, void *user);
 /** Finds `place` again after the rest was restored to an empty one. False: it makes no sense. */

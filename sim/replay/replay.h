@@ -4,11 +4,13 @@
 
 #include "../scalar/scalar.h"
 #include "../tape/tape.h"
+#include "price.h"
 #include <leo/layout.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct sim_core;
+struct sim_memo;
 struct leo_sim_replay_opts;
 struct leo_sim_replay_result;
 
@@ -17,6 +19,9 @@ struct sim_replay_cursor {
     const uint8_t *item, *end;
     uint64_t first_store, was_first; /**< number of the block's first store, here and recorded */
     struct sim_tape_state state;
+    const struct sim_price *price; /**< NULL: item by item */
+    const uint64_t *address;       /**< of the part's transfers */
+    uint32_t place, move;          /**< next ones of the price */
 };
 
 /** Where a part of a block began here. */
@@ -26,10 +31,18 @@ struct sim_replay_begun {
     bool has;
 };
 
+/** What became of a task. */
+struct sim_replay_task {
+    bool is_complete;
+    bool is_copied; /**< a copy that ends at `copied_ps` */
+    uint64_t ended_ps, copied_ps;
+};
+
 /** A task as the scheduler gets it. */
 struct sim_replayed {
     struct leo_sqe entry;
-    bool is_first; /**< of its queue, which was made anew */
+    uint64_t arrival_ps; /**< it starts no earlier */
+    bool is_first;       /**< of its queue, which was made anew */
 };
 
 /** When a task ran. */
@@ -38,26 +51,32 @@ struct sim_replay_time {
 };
 
 struct sim_replay {
-    struct sim_tape_file file;
-    uint64_t *next;    /**< by queue: the task fetched next, or `entries` */
-    uint64_t *present; /**< by queue: the task fetched last */
-    uint64_t *after;   /**< by task: the next one of its queue */
-    uint64_t complete; /**< tasks at the front of the recorded order that are complete */
+    const struct sim_tape_file *file;
+    struct sim_replay_task *task; /**< by number */
+    uint64_t *next;               /**< by queue: the task fetched next, or `entries` */
+    uint64_t *present;            /**< by queue: the task fetched last */
+    uint64_t *after;              /**< by task: the next one of its queue */
+    uint64_t complete;            /**< tasks at the front of the recorded order that are complete */
     struct sim_replay_cursor *cursor;
     struct sim_replay_begun *begun; /**< by part */
-    uint64_t epoch_ps;              /**< when cycles began to be counted */
+    struct sim_price *price;        /**< by class */
+    bool prices_addresses; /**< what a transfer costs depends on SIM_TAPE_ALIGN bytes of its address
+                            */
+    struct sim_memo *memo; /**< NULL: each launch is priced by itself */
+    uint64_t epoch_ps;     /**< when cycles began to be counted */
     const struct leo_sim_replay_opts *opts;
     struct leo_sim_replay_result *result;
     uint64_t first_ps, last_ps, recorded_first_ps, recorded_last_ps;
     char error[256];
 };
 
-/** The next entry of a queue at time `now_ps`, if the host had submitted it by then. */
-bool sim_replay_fetch(struct sim_replay *replay, unsigned queue, uint64_t now_ps,
-                      struct sim_replayed *task_out);
+/** The next entry of a queue, if the host had submitted it by now. */
+bool sim_replay_fetch(struct sim_replay *replay, unsigned queue, struct sim_replayed *task_out);
 /** A core begins its part of a block. */
-void sim_replay_begin(struct sim_replay *replay, const struct sim_core *core, unsigned queue,
+void sim_replay_begin(struct sim_replay *replay, struct sim_core *core, unsigned queue,
                       uint32_t block, unsigned member);
+/** The present task of a queue is a launch whose blocks need not begin. */
+void sim_replay_recall(struct sim_replay *replay, unsigned queue);
 /** The present task of a queue is a copy, which will be over then. */
 void sim_replay_copied(struct sim_replay *replay, unsigned queue, uint64_t end_ps);
 /** Whether what a parked core polls is there now, or on its way. */
@@ -71,5 +90,9 @@ void sim_replay_done(struct sim_replay *replay, unsigned queue,
                      const struct leo_task_record *record, const struct sim_replay_time *time);
 /** Whether a queue has entries left. */
 bool sim_replay_has(const struct sim_replay *replay, unsigned queue);
+/** Prices the next item into the log, in which there is room; `over`: it was the block's last.
+ * False: the tape is damaged, or it is not possible on this chip. */
+bool sim_replay_play(struct sim_replay *replay, struct sim_core *core,
+                     struct sim_replay_cursor *cursor, bool *over);
 /** What is wrong with the tape: the first time counts. */
 void sim_replay_fail(struct sim_replay *replay, const char *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: from a checked entry to blocks on cores to one completion. */
 #include "../core/debug.h"
+#include "../replay/memo.h"
 #include "../replay/replay.h"
 #include "../tape/record.h"
 #include "run_ahead.h"
@@ -95,7 +96,7 @@ static void assign(struct sim_scheduler *scheduler, unsigned queue, unsigned id,
     sim_time_engine_begin(scheduler->cores->engine, id, &core->log, start_cycle,
                           scheduler->config->start_cycles, kernel->limit_cycles);
     kernel->running++;
-    kernel->core_mask[id / 64] |= UINT64_C(1) << id % 64;
+    kernel->sums.core_mask[id / 64] |= UINT64_C(1) << id % 64;
 }
 
 static bool wants_core(const struct sim_stream *stream)
@@ -216,8 +217,61 @@ static void dispatch_cores(struct sim_scheduler *scheduler)
     }
 }
 
+/* The queue whose kernel has the chip for itself if it begins now; 0 = there is none. */
+static unsigned alone(const struct sim_scheduler *scheduler)
+{
+    unsigned found = 0;
+    for (unsigned queue = sim_scheduler_next_active(scheduler, 1);
+         queue < scheduler->config->queues && scheduler->running == 0;
+         queue = sim_scheduler_next_active(scheduler, queue + 1)) {
+        if (wants_core(&scheduler->stream[queue])) {
+            if (found || scheduler->stream[queue].kernel.next_block) {
+                return 0;
+            }
+            found = queue;
+        }
+    }
+    return found;
+}
+
+/* A replayed launch that begins alone is over at once if what it takes is known. */
+static bool recall(struct sim_scheduler *scheduler, unsigned queue)
+{
+    struct sim_replay *replay = scheduler->replay;
+    struct sim_stream *stream = &scheduler->stream[queue];
+    const uint64_t next_ps = sim_scheduler_next_time(scheduler);
+    struct sim_memo_launch launch;
+    if (!sim_memo_take(replay->memo, replay->present[queue], next_ps - scheduler->now_ps,
+                       &launch)) {
+        if (sim_memo_is_lost(replay->memo)) {
+            sim_replay_fail(replay, "out of host memory");
+        }
+        sim_memo_begin(replay->memo, replay->present[queue]);
+        return false;
+    }
+    sim_replay_recall(replay, queue);
+    stream->start_ps = scheduler->now_ps;
+    stream->kernel.sums = launch.sums;
+    stream->kernel.next_block = stream->kernel.body.block_num;
+    sim_stream_end(stream,
+                   stream->start_ps + launch.ps + sim_ps_from_ns(scheduler->config->complete_ns));
+    return true;
+}
+
+/* It has ended: others like it take as long if it was alone. */
+static void remember(struct sim_scheduler *scheduler, const struct sim_stream *stream)
+{
+    const struct sim_memo_launch launch = {stream->kernel.last_end_ps - stream->start_ps,
+                                           stream->kernel.sums};
+    sim_memo_end(scheduler->replay->memo, stream->fault.code == LEO_FAULT_NONE ? &launch : NULL);
+}
+
 void sim_kernel_dispatch(struct sim_scheduler *scheduler)
 {
+    const unsigned queue = scheduler->replay ? alone(scheduler) : 0;
+    if (queue && recall(scheduler, queue)) {
+        return;
+    }
     dispatch_cores(scheduler);
     if (scheduler->config->vector_cores) {
         dispatch_groups(scheduler);
@@ -261,20 +315,20 @@ static void close_block(struct sim_scheduler *scheduler, unsigned id)
     if (scheduler->cores->core[id].csr.overflow) {
         scheduler->memory->overflow[scheduler->host->ring[slot->queue].space] = true;
     }
-    kernel->core_cycles += stats->end - stats->begin;
-    kernel->busy[LEO_PIPE_S] += stats->scalar;
+    kernel->sums.core_cycles += stats->end - stats->begin;
+    kernel->sums.busy[LEO_PIPE_S] += stats->scalar;
     for (int pipe = LEO_PIPE_V; pipe < LEO_PIPE_COUNT; pipe++) {
-        kernel->busy[pipe] += stats->busy[pipe];
+        kernel->sums.busy[pipe] += stats->busy[pipe];
     }
     for (int i = 0; i < LEO_PIPE_COUNT * SIM_TIME_STALLS; i++) {
-        kernel->stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS] +=
+        kernel->sums.stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS] +=
             stats->stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS];
     }
-    kernel->gm_read += stats->gm_read;
-    kernel->gm_write += stats->gm_write;
-    kernel->l2_hits += stats->l2_hits;
-    kernel->hbm_read += stats->hbm_read;
-    kernel->hbm_write += stats->hbm_write;
+    kernel->sums.gm_read += stats->gm_read;
+    kernel->sums.gm_write += stats->gm_write;
+    kernel->sums.l2_hits += stats->l2_hits;
+    kernel->sums.hbm_read += stats->hbm_read;
+    kernel->sums.hbm_write += stats->hbm_write;
     kernel->running--;
     if (scheduler->tape) {
         sim_tape_end(scheduler->tape, id, slot->queue, slot->block,
@@ -350,6 +404,9 @@ void sim_kernel_block_end(struct sim_scheduler *scheduler, unsigned id)
     }
     sim_image_release(kernel->image);
     kernel->image = NULL;
+    if (scheduler->replay) {
+        remember(scheduler, stream);
+    }
     give_team(scheduler, kernel);
     sim_cross_end(scheduler, (unsigned)(stream - scheduler->stream));
     sim_checks_finish(stream);

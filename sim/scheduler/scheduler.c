@@ -67,14 +67,16 @@ static bool takes_time(const struct leo_sqe *entry)
            entry->opcode == LEO_SQE_OP_FILL;
 }
 
-static bool fetch_replayed(struct sim_scheduler *scheduler, unsigned queue)
+/* When a replayed entry may start is given to the picosecond. */
+static bool fetch_replayed(struct sim_scheduler *scheduler, unsigned queue, uint64_t *ready_ps)
 {
     struct sim_stream *stream = &scheduler->stream[queue];
     struct sim_replayed task;
-    if (!sim_replay_fetch(scheduler->replay, queue, scheduler->now_ps, &task)) {
+    if (!sim_replay_fetch(scheduler->replay, queue, &task)) {
         return false;
     }
     stream->entry = task.entry;
+    *ready_ps = task.arrival_ps;
     if (task.is_first) {
         stream->had_task = false;
         stream->free_ps = 0;
@@ -86,18 +88,19 @@ static bool fetch_replayed(struct sim_scheduler *scheduler, unsigned queue)
 static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
 {
     struct sim_stream *stream = &scheduler->stream[queue];
-    if (scheduler->replay ? !fetch_replayed(scheduler, queue)
+    uint64_t ready = 0;
+    if (scheduler->replay ? !fetch_replayed(scheduler, queue, &ready)
                           : !sim_ring_fetch(scheduler->host, queue, &stream->entry)) {
         return false;
     }
     if (scheduler->tape && queue) {
         sim_tape_task(scheduler->tape, queue, !stream->had_task && !stream->free_ps,
-                      &stream->entry);
+                      scheduler->now_ps, &stream->entry);
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
     stream->checked = false;
     stream->early = sim_run_ahead_take(scheduler, queue);
-    uint64_t ready = later(scheduler->now_ps, stream->free_ps);
+    ready = later(ready, later(scheduler->now_ps, stream->free_ps));
     if (stream->entry.host_ns > MAX_HOST_NS) {
         sim_stream_fault(stream, LEO_FAULT_BAD_ENTRY, 0, 0);
     } else {
@@ -295,24 +298,25 @@ static void make_record(const struct sim_scheduler *scheduler, unsigned queue,
     };
     if (stream->entry.opcode == LEO_SQE_OP_KERNEL) {
         const struct sim_kernel *kernel = &stream->kernel;
+        const struct sim_kernel_sums *sums = &kernel->sums;
         record.tag = kernel->body.tag;
         record.core_kind = (uint8_t)kernel->kind;
         record.block_num = kernel->body.block_num;
-        record.core_cycles = (uint64_t)(kernel->core_cycles + 0.5);
+        record.core_cycles = (uint64_t)(sums->core_cycles + 0.5);
         for (int pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
-            record.busy[pipe] = (uint64_t)(kernel->busy[pipe] + 0.5);
+            record.busy[pipe] = (uint64_t)(sums->busy[pipe] + 0.5);
         }
         for (int i = 0; i < LEO_PIPE_COUNT * SIM_TIME_STALLS; i++) {
             record.stall[i] =
-                (uint64_t)(kernel->stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS] + 0.5);
+                (uint64_t)(sums->stalled[i / SIM_TIME_STALLS][i % SIM_TIME_STALLS] + 0.5);
         }
-        record.gm_read = kernel->gm_read;
-        record.gm_write = kernel->gm_write;
-        record.l2_hits = kernel->l2_hits;
-        record.hbm_read = kernel->hbm_read;
-        record.hbm_write = kernel->hbm_write;
-        for (unsigned i = 0; i < sizeof(kernel->core_mask) / sizeof(kernel->core_mask[0]); i++) {
-            record.cores += (uint32_t)__builtin_popcountll(kernel->core_mask[i]);
+        record.gm_read = sums->gm_read;
+        record.gm_write = sums->gm_write;
+        record.l2_hits = sums->l2_hits;
+        record.hbm_read = sums->hbm_read;
+        record.hbm_write = sums->hbm_write;
+        for (unsigned i = 0; i < sizeof(sums->core_mask) / sizeof(sums->core_mask[0]); i++) {
+            record.cores += (uint32_t)__builtin_popcountll(sums->core_mask[i]);
         }
     }
     *record_out = record;
@@ -423,8 +427,7 @@ void sim_scheduler_advance(struct sim_scheduler *scheduler)
     sim_kernel_dispatch(scheduler);
 }
 
-/* When the next thing happens that was not done now; UINT64_MAX = never. */
-static uint64_t next_time(const struct sim_scheduler *scheduler)
+uint64_t sim_scheduler_next_time(const struct sim_scheduler *scheduler)
 {
     uint64_t next = UINT64_MAX;
     for (unsigned queue = sim_scheduler_next_active(scheduler, 0);
@@ -459,7 +462,7 @@ bool sim_scheduler_has_run(const struct sim_scheduler *scheduler, uint64_t ns)
 bool sim_scheduler_step(struct sim_scheduler *scheduler, bool for_ever)
 {
     scheduler->for_ever = for_ever;
-    uint64_t next = next_time(scheduler);
+    uint64_t next = sim_scheduler_next_time(scheduler);
     if (sim_cores_busy(scheduler)) {
         sim_cores_round(scheduler, next);
     } else if (next == UINT64_MAX) {

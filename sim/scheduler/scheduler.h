@@ -6,6 +6,7 @@
 #include "../core/cores.h"
 #include "../function/function.h"
 #include "../memory/memory.h"
+#include "../replay/memo.h"
 #include "../scalar/scalar.h"
 #include "../section.h"
 #include "image.h"
@@ -53,14 +54,12 @@ struct sim_kernel {
     uint32_t next_block, running;
     uint32_t started_cores;
     double limit_cycles;
-    uint64_t core_mask[4];  /**< cores used */
     uint32_t group_vectors; /**< vector cores that run a block together with a cube core */
     unsigned team;          /**< for the event engine; SIM_NO_TEAM before the first block */
     uint32_t ended[2];      /**< blocks' cores that have ended, by side (vector) */
     struct sim_cross_ended all[2][SIM_CROSS_FLAGS];
     uint64_t last_end_ps;
-    double core_cycles, busy[LEO_PIPE_COUNT], stalled[LEO_PIPE_COUNT][SIM_TIME_STALLS];
-    uint64_t gm_read, gm_write, l2_hits, hbm_read, hbm_write;
+    struct sim_kernel_sums sums;
 };
 
 struct sim_stream {
@@ -177,6 +176,8 @@ uint64_t *sim_event_slot(struct sim_events *events, uint32_t number);
 void sim_scheduler_drop(struct sim_scheduler *scheduler, unsigned queue);
 /** Takes entries, starts and ends what is due now. */
 void sim_scheduler_advance(struct sim_scheduler *scheduler);
+/** When the next thing happens that was not done now; UINT64_MAX = never. */
+uint64_t sim_scheduler_next_time(const struct sim_scheduler *scheduler);
 /** Runs cores and moves time to the next thing that happens. False: nothing ever will, unless the
  * host submits something. `for_ever`: it will not. */
 bool sim_scheduler_step(struct sim_scheduler *scheduler, bool for_ever);

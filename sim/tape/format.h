@@ -13,9 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SIM_TAPE_MAGIC "LEOTAPE4"
-/** Of a tape in memory, whose chunks are not compressed. */
-#define SIM_TAPE_OPEN_MAGIC "OPENTAPE"
+#define SIM_TAPE_MAGIC "LEOTAPE5"
 
 struct sim_tape_head {
     char magic[8];
@@ -42,8 +40,9 @@ struct sim_tape_chunk {
 /** Tasks are numbered from 0 in the order of the file. */
 struct sim_tape_task {
     uint32_t queue;
-    uint32_t is_first; /**< of its queue: it waits for no gap between tasks */
-    uint64_t seen;     /**< tasks that were complete when the host submitted it */
+    uint32_t is_first;   /**< of its queue: it waits for no gap between tasks */
+    uint64_t seen;       /**< tasks that were complete when the host submitted it */
+    uint64_t fetched_ps; /**< when the chip took it */
     struct leo_sqe entry;
 };
 

@@ -136,13 +136,10 @@ static leo_status unpack(ZSTD_DCtx *context, const uint8_t *data, size_t bytes, 
     return LEO_OK;
 }
 
-leo_status leo_sim_tape_unpack(const void *file, size_t bytes, void **tape, size_t *tape_bytes)
+/* The tape as the chunks of format.h. */
+static leo_status unpack_file(const void *file, size_t bytes, struct leo_sim_tape *tape)
 {
     const struct sim_tape_head *head = file;
-    *tape = NULL;
-    if (!sim_tape_has_head(file, bytes, SIM_TAPE_MAGIC)) {
-        return LEO_ERR_PARSE;
-    }
     const size_t front = sizeof(*head) + head->soc_bytes;
     struct unpacked to = {.bytes = front, .room = front + 4 * bytes};
     to.data = leo_calloc(1, to.room);
@@ -150,15 +147,59 @@ leo_status leo_sim_tape_unpack(const void *file, size_t bytes, void **tape, size
     leo_status status = to.data && context ? LEO_OK : LEO_ERR_NO_MEMORY;
     if (status == LEO_OK) {
         memcpy(to.data, file, front);
-        memcpy(to.data, SIM_TAPE_OPEN_MAGIC, sizeof(head->magic));
         status = unpack(context, (const uint8_t *)file + front, bytes - front, &to);
     }
     ZSTD_freeDCtx(context);
+    tape->data = to.data;
+    tape->bytes = to.bytes;
+    return status;
+}
+
+leo_status leo_sim_tape_open(const void *file, size_t bytes, struct leo_sim_tape **tape_out)
+{
+    *tape_out = NULL;
+    if (!sim_tape_has_head(file, bytes)) {
+        return LEO_ERR_PARSE;
+    }
+    struct leo_sim_tape *tape = leo_calloc(1, sizeof(*tape));
+    if (!tape) {
+        return LEO_ERR_NO_MEMORY;
+    }
+    leo_status status = unpack_file(file, bytes, tape);
+    if (status == LEO_OK) {
+        status = sim_tape_read(tape->data, tape->bytes, &tape->file);
+    }
     if (status != LEO_OK) {
-        leo_free(to.data);
+        leo_sim_tape_close(tape);
         return status;
     }
-    *tape = to.data;
-    *tape_bytes = to.bytes;
+    *tape_out = tape;
     return LEO_OK;
+}
+
+void leo_sim_tape_close(struct leo_sim_tape *tape)
+{
+    if (tape) {
+        sim_tape_file_finish(&tape->file);
+        leo_free(tape->data);
+        leo_free(tape);
+    }
+}
+
+const char *leo_sim_tape_soc(const struct leo_sim_tape *tape)
+{
+    return tape->file.head->soc;
+}
+
+const char *leo_sim_tape_soc_text(const struct leo_sim_tape *tape)
+{
+    return sim_tape_soc_text(tape->data);
+}
+
+void leo_sim_tape_links(const struct leo_sim_tape *tape,
+                        void (*each)(void *user, const struct leo_link_note *note), void *user)
+{
+    for (uint64_t i = 0; i < tape->file.links; i++) {
+        each(user, tape->file.link[i]);
+    }
 }

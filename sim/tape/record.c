@@ -158,12 +158,13 @@ static void write_names(struct sim_tape *tape)
     sim_host_lock_give(tape->name_lock);
 }
 
-void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
+void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first, uint64_t now_ps,
                    const struct leo_sqe *entry)
 {
     const struct sim_tape_task task = {.queue = queue,
                                        .is_first = is_first,
                                        .seen = atomic_load(&tape->rung[queue]),
+                                       .fetched_ps = now_ps,
                                        .entry = *entry};
     write_names(tape);
     tape->present[queue] = tape->tasks++;

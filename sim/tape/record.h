@@ -28,7 +28,7 @@ struct sim_tape_track *sim_tape_track(struct sim_tape *tape, unsigned core);
 /** The host rang for a queue: what it submitted saw the tasks that are complete now. Any thread. */
 void sim_tape_rung(struct sim_tape *tape, unsigned queue);
 /** An entry was fetched. */
-void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first,
+void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first, uint64_t now_ps,
                    const struct leo_sqe *entry);
 /** Number of the present task of a queue. */
 uint32_t sim_tape_present(const struct sim_tape *tape, unsigned queue);

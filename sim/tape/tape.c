@@ -2,7 +2,6 @@
 #include "tape.h"
 
 #include <leo/alloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_TAGS = 1 << 20, MAX_MEMBERS = 256 };
@@ -44,7 +43,7 @@ static uint32_t blocks_of(const struct sim_tape_task *task)
 }
 
 /* How many of each there are. False: the file is damaged or not complete. */
-static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_tape_file *file)
+static bool count(const void *data, size_t bytes, struct sim_tape_file *file)
 {
     struct walk walk = walk_over(data, bytes);
     bool ended = false;
@@ -53,9 +52,11 @@ static bool count(const void *data, size_t bytes, uint32_t queues, struct sim_ta
         switch ((enum sim_tape_kind)walk.chunk.kind) {
         case SIM_TAPE_TASK: {
             const struct sim_tape_task *task = (const void *)walk.body;
-            if (walk.chunk.bytes != sizeof(*task) || task->queue == 0 || task->queue >= queues) {
+            if (walk.chunk.bytes != sizeof(*task) || task->queue == 0 ||
+                task->queue == UINT32_MAX) {
                 return false;
             }
+            file->queues = task->queue >= file->queues ? task->queue + 1 : file->queues;
             file->entries++;
             break;
         }
@@ -168,8 +169,9 @@ static void take_parts(const void *data, size_t bytes, struct sim_tape_file *fil
             struct sim_tape_part *part =
                 &file->part[entry->first_part + (uint64_t)block->block * entry->members +
                             block->member];
-            *part = (struct sim_tape_part){walk.body + sizeof(*block),
-                                           walk.chunk.bytes - sizeof(*block), block->first_store};
+            *part = (struct sim_tape_part){.item = walk.body + sizeof(*block),
+                                           .bytes = walk.chunk.bytes - sizeof(*block),
+                                           .first_store = block->first_store};
             file->owner[owners++] = (struct sim_tape_owner){block->core, block->first_store, part};
         }
     }
@@ -250,10 +252,11 @@ const struct sim_tape_part *sim_tape_owner(const struct sim_tape_file *file, uin
     return low > 0 && file->owner[low - 1].core == core ? file->owner[low - 1].part : NULL;
 }
 
-bool sim_tape_has_head(const void *data, size_t bytes, const char *magic)
+bool sim_tape_has_head(const void *data, size_t bytes)
 {
     const struct sim_tape_head *head = data;
-    if (bytes < sizeof(*head) || memcmp(head->magic, magic, sizeof(head->magic)) != 0) {
+    if (bytes < sizeof(*head) || memcmp(head->magic, SIM_TAPE_MAGIC, sizeof(head->magic)) != 0 ||
+        !memchr(head->soc, '\0', sizeof(head->soc))) {
         return false;
     }
     const uint8_t *text = (const uint8_t *)data + sizeof(*head);
@@ -266,18 +269,11 @@ const char *sim_tape_soc_text(const void *data)
     return (const char *)data + sizeof(struct sim_tape_head);
 }
 
-leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
-                         struct sim_tape_file *file, char *error, size_t error_bytes)
+leo_status sim_tape_read(const void *data, size_t bytes, struct sim_tape_file *file)
 {
     memset(file, 0, sizeof(*file));
     file->head = data;
-    if (!sim_tape_has_head(data, bytes, SIM_TAPE_OPEN_MAGIC)) {
-        snprintf(error, error_bytes, "not a tape, or one of another version of the simulator");
-        return LEO_ERR_INVALID_ARG;
-    }
-    if (!count(data, bytes, queues, file)) {
-        snprintf(error, error_bytes,
-                 "the tape is damaged, or the program that wrote it did not end in order");
+    if (!count(data, bytes, file)) {
         return LEO_ERR_INVALID_ARG;
     }
     file->entry = leo_calloc(file->entries + 1, sizeof(*file->entry));
@@ -285,17 +281,18 @@ leo_status sim_tape_read(const void *data, size_t bytes, uint32_t queues,
     file->name = leo_calloc(file->names + 1, sizeof(*file->name));
     file->owner = leo_calloc(file->owners + 1, sizeof(*file->owner));
     file->link = leo_calloc(file->links + 1, sizeof(*file->link));
-    if (file->entry && file->order && file->name && file->owner && file->link &&
-        take_tasks(data, bytes, file) && take_links(file)) {
-        file->part = leo_calloc(file->parts + 1, sizeof(*file->part));
+    if (!file->entry || !file->order || !file->name || !file->owner || !file->link) {
+        return LEO_ERR_NO_MEMORY;
     }
-    if (!file->part) {
-        snprintf(error, error_bytes, "the tape is damaged, or there is no memory to read it");
-        sim_tape_file_finish(file);
+    if (!take_tasks(data, bytes, file)) {
+        return LEO_ERR_INVALID_ARG;
+    }
+    file->part = leo_calloc(file->parts + 1, sizeof(*file->part));
+    if (!file->part || !take_links(file)) {
         return LEO_ERR_NO_MEMORY;
     }
     take_parts(data, bytes, file);
-    return LEO_OK;
+    return sim_tape_classify(file);
 }
 
 void sim_tape_file_finish(struct sim_tape_file *file)
@@ -306,6 +303,8 @@ void sim_tape_file_finish(struct sim_tape_file *file)
     leo_free((void *)file->link);
     leo_free(file->part);
     leo_free(file->owner);
+    leo_free(file->class);
+    leo_free(file->address);
     memset(file, 0, sizeof(*file));
 }
 

@@ -60,6 +60,11 @@ void sim_time_engine_set_trace(struct sim_time_engine *engine, sim_time_trace_fn
     engine->trace_user = user;
 }
 
+void sim_time_engine_watch(struct sim_time_engine *engine, const struct sim_time_watch *watch)
+{
+    engine->watch = watch;
+}
+
 static void reset_core(struct sim_time_core *core)
 {
     core->front = SIM_TIME_FREE;

@@ -51,6 +51,21 @@ struct sim_time_span {
 typedef void (*sim_time_trace_fn)(void *user, unsigned core, const struct sim_time_record *record,
                                   const struct sim_time_span *span);
 
+/** What the memory answered to a transfer: bytes from HBM and to it, runs of lines read there, and
+ * the cores that read the same lines at the time. */
+struct sim_time_answer {
+    uint64_t read, written, runs;
+    unsigned sharers;
+};
+
+/** Told of transfers of all cores in the order of time. */
+struct sim_time_watch {
+    void (*begin)(void *user, unsigned core, unsigned pipe, const struct sim_time_answer *answer);
+    void (*end)(void *user, unsigned core,
+                unsigned pipe); /**< of a read: it counts no longer at its line */
+    void *user;
+};
+
 enum { SIM_TIME_STALLS = LEO_STALL_MEMORY + 1 };
 _Static_assert(sizeof(((struct leo_task_record *)0)->stall) ==
                    sizeof(uint64_t) * LEO_PIPE_COUNT * SIM_TIME_STALLS,
@@ -93,6 +108,8 @@ leo_status sim_time_engine_create(const struct sim_time_config *config, struct s
                                   struct sim_time_engine **engine);
 void sim_time_engine_destroy(struct sim_time_engine *engine);
 void sim_time_engine_set_trace(struct sim_time_engine *engine, sim_time_trace_fn trace, void *user);
+/** `watch` stays the caller's; NULL: nobody is told. */
+void sim_time_engine_watch(struct sim_time_engine *engine, const struct sim_time_watch *watch);
 /** Forgets all blocks and begins to count from 0 again. */
 void sim_time_engine_reset(struct sim_time_engine *engine);
 double sim_time_engine_now(const struct sim_time_engine *engine);

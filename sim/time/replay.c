@@ -566,9 +566,9 @@ static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write,
 /* A line serves one request at a time: cores that walk over the same lines together wait for each
  * other. How many they are is known when all have begun, so what the last transfer saw counts too.
  */
-static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *pipe)
+static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *pipe, uint64_t addr)
 {
-    uint64_t number = pipe->move.gm.addr / SIM_L2_LINE_BYTES;
+    uint64_t number = addr / SIM_L2_LINE_BYTES;
     struct sim_time_line *line =
         &engine->line[(number * UINT64_C(0x9e3779b97f4a7c15)) >> 52 & (SIM_TIME_LINES - 1)];
     pipe->line = NULL;
@@ -585,6 +585,22 @@ static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *
     // In steps of a quarter: transfers with the same limit progress alike (share.h).
     unsigned step = sharers < 8 ? 1 : (1u << (31 - (unsigned)__builtin_clz(sharers))) / 4;
     return (sharers + step - 1) / step * step;
+}
+
+struct sim_time_answer sim_time_ask(struct sim_time_engine *engine, struct sim_time_pipe *pipe,
+                                    const struct sim_time_gm *gm, unsigned access)
+{
+    struct sim_l2 *l2 = engine->l2;
+    const bool write = access & SIM_TIME_ACCESS_WRITE;
+    l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
+    l2->last_read = 0; // other transfers come between
+    tell_l2(l2, gm, write, access & SIM_TIME_ACCESS_NO_L2);
+    return (struct sim_time_answer){
+        .read = l2->read_bytes,
+        .written = l2->written_bytes,
+        .runs = l2->read_runs,
+        .sharers = write ? 1 : join_line(engine, pipe, gm->addr),
+    };
 }
 
 /* Lines come whole: what was not asked for follows behind the transfer. */
@@ -611,12 +627,9 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
     struct sim_time_pipe *pipe = &engine->core[id].pipe[index];
     struct sim_time_stats *stats = &engine->core[id].stats;
     const struct sim_time_gm *gm = &pipe->move.gm;
-    struct sim_l2 *l2 = engine->l2;
     const bool write = pipe->move.record.access & SIM_TIME_ACCESS_WRITE;
-    l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
-    l2->last_read = 0; // other transfers come between
-    tell_l2(l2, gm, write, pipe->move.record.access & SIM_TIME_ACCESS_NO_L2);
-    double bytes = (double)gm->bytes, fetched = (double)l2->read_bytes;
+    const struct sim_time_answer answer = sim_time_ask(engine, pipe, gm, pipe->move.record.access);
+    double bytes = (double)gm->bytes, fetched = (double)answer.read;
     double missed = sim_time_min(bytes, fetched);
     double port = sim_time_min(write ? config->write_port : config->read_port,
                                gm->path ? gm->path : INFINITY);
@@ -624,17 +637,16 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
     double window = write ? INFINITY : config->read_requests * gm->request;
     // What HBM could have read meanwhile: bytes it takes back, turning its bus for them, and pages
     // it opens.
-    double back = (double)l2->written_bytes * config->hbm_read_rate / config->hbm_write_rate +
-                  (l2->written_bytes ? config->hbm_turn : 0) +
-                  (double)l2->read_runs * config->hbm_run;
+    double back = (double)answer.written * config->hbm_read_rate / config->hbm_write_rate +
+                  (answer.written ? config->hbm_turn : 0) + (double)answer.runs * config->hbm_run;
     struct sim_flow flow = {
         .bytes = {bytes - missed, missed, back},
         .cap = {sim_time_min(port, window / config->read_hit_latency),
                 sim_time_min(port, window / config->read_miss_latency), INFINITY},
     };
     if (!write) {
-        unsigned sharers = join_line(engine, pipe);
-        double most = sharers > 1 ? window / (config->same_line_cycles * sharers) : INFINITY;
+        double most =
+            answer.sharers > 1 ? window / (config->same_line_cycles * answer.sharers) : INFINITY;
         flow.cap[SIM_FLOW_HIT] = sim_time_min(flow.cap[SIM_FLOW_HIT], most);
         flow.cap[SIM_FLOW_MISS] = sim_time_min(flow.cap[SIM_FLOW_MISS], most);
         fill_lines(engine, id, fetched - missed);
@@ -645,8 +657,11 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned id, unsigned i
     *(write ? &stats->gm_write : &stats->gm_read) += gm->bytes;
     pipe->move_missed = write ? 0 : (uint64_t)missed;
     stats->l2_hits += write ? 0 : gm->bytes - (uint64_t)missed;
-    stats->hbm_read += l2->read_bytes;
-    stats->hbm_write += l2->written_bytes;
+    stats->hbm_read += answer.read;
+    stats->hbm_write += answer.written;
+    if (engine->watch) {
+        engine->watch->begin(engine->watch->user, id, index, &answer);
+    }
     sim_share_begin(engine->share, id * LEO_PIPE_COUNT + index, engine->now, &flow);
 }
 
@@ -703,6 +718,9 @@ void sim_time_move_end(struct sim_time_engine *engine, unsigned id, unsigned ind
         engine->trace(engine->trace_user, id, record, &span);
     }
     pipe->moving = false;
+    if (engine->watch && !(record->access & SIM_TIME_ACCESS_WRITE)) {
+        engine->watch->end(engine->watch->user, id, index);
+    }
     sim_time_leave_line(pipe);
     core->ready |= UINT32_C(1) << index;
     sim_time_core_advance(engine, id);

@@ -165,6 +165,7 @@ struct sim_time_engine {
     double horizon; /**< what is not published yet may matter from here on */
     sim_time_trace_fn trace;
     void *trace_user;
+    const struct sim_time_watch *watch; /**< may be NULL */
 };
 
 /** Resets a core for a block. */
@@ -174,6 +175,10 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned core, struct s
 void sim_time_core_advance(struct sim_time_engine *engine, unsigned core);
 /** The transfer of a pipe begins now: tells the L2 and shares the memory. */
 void sim_time_move_begin(struct sim_time_engine *engine, unsigned core, unsigned pipe);
+/** Asks the memory for a transfer that begins now: it is in the L2 then, and its pipe counts among
+ * those that read its line until sim_time_leave_line. */
+struct sim_time_answer sim_time_ask(struct sim_time_engine *engine, struct sim_time_pipe *pipe,
+                                    const struct sim_time_gm *gm, unsigned access);
 /** The last byte of the transfer of a pipe has been sent now. */
 void sim_time_move_end(struct sim_time_engine *engine, unsigned core, unsigned pipe);
 /** The transfer of a pipe no longer counts among those that read its line. */

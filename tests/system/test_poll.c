@@ -87,22 +87,21 @@ static void replay(const char *path)
     struct leo_sim_replay_result result;
     char error[256] = "";
     uint8_t *packed = malloc(MAX_TAPE);
-    void *tape;
+    struct leo_sim_tape *tape;
     FILE *file = fopen(path, "rb");
     CU_ASSERT_FATAL(packed && file);
-    OK(leo_sim_tape_unpack(packed, fread(packed, 1, MAX_TAPE, file), &tape, &opts.tape_bytes));
+    OK(leo_sim_tape_open(packed, fread(packed, 1, MAX_TAPE, file), &tape));
     fclose(file);
     free(packed);
     opts.tape = tape;
-    OK(leo_sim_replay(&opts, &result, error, sizeof(error)));
-    opts.soc_text = leo_isa_soc_text(result.soc);
+    opts.soc_text = leo_sim_tape_soc_text(tape);
     const leo_status status = leo_sim_replay(&opts, &result, error, sizeof(error));
     if (status != LEO_OK) {
         printf("\n    %s\n", error);
     }
     CU_ASSERT_EQUAL(status, LEO_OK);
     CU_ASSERT(result.tasks > 0 && result.ps == result.recorded_ps);
-    leo_free(tape);
+    leo_sim_tape_close(tape);
 }
 
 static void close_rig(struct rig *rig)

@@ -124,12 +124,13 @@ static json_t *busy_of(const struct leo_task_record *record)
 static void add_task(void *user, const struct leo_sim_replayed *task)
 {
     json_array_append_new(
-        user, json_pack("{s:s, s:f, s:f, s:f, s:i, s:i, s:i, s:o}", "name", replay_task_name(task),
-                        "start_us", (double)task->start_ps / 1e6, "us",
+        user, json_pack("{s:s, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:o}", "name",
+                        replay_task_name(task), "start_us", (double)task->start_ps / 1e6, "us",
                         (double)(task->end_ps - task->start_ps) / 1e6, "recorded_us",
-                        (double)task->recorded_ps / 1e6, "blocks", (int)task->record->block_num,
-                        "queue", (int)task->record->queue, "cores", (int)task->record->cores,
-                        "busy", busy_of(task->record)));
+                        (double)task->recorded_ps / 1e6, "recorded_start_us",
+                        (double)task->recorded_start_ps / 1e6, "blocks",
+                        (int)task->record->block_num, "queue", (int)task->record->queue, "cores",
+                        (int)task->record->cores, "busy", busy_of(task->record)));
 }
 
 /* An operation with other cards as it was recorded. */
@@ -154,26 +155,27 @@ static void add_link(void *user, const struct leo_link_note *note)
                         "end_us", (double)note->end_ns / 1e3));
 }
 
-static void print_json(const struct leo_sim_replay_result *result, const char *soc,
-                       const struct replay_mark *mark, json_t *tasks, json_t *links)
+static void print_json(const struct leo_sim_replay_result *result, const struct replay_tape *tape,
+                       const char *soc, const struct replay_mark *mark, json_t *tasks,
+                       json_t *links)
 {
-    json_t *root =
-        json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:O, s:O}", "soc", soc, "mark",
-                  replay_mark_text(mark), "estimated_by", mark->keys, "recorded_soc", result->soc,
-                  "us", (double)result->ps / 1e6, "recorded_us", (double)result->recorded_ps / 1e6,
-                  "tasks", (json_int_t)result->tasks, "instructions",
-                  (json_int_t)result->instructions, "task", tasks, "link", links);
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:O, s:O}", "soc", soc, "mark",
+        replay_mark_text(mark), "estimated_by", mark->keys, "recorded_soc", tape->soc, "us",
+        (double)result->ps / 1e6, "recorded_us", (double)result->recorded_ps / 1e6, "tasks",
+        (json_int_t)result->tasks, "instructions", (json_int_t)result->instructions, "recalled",
+        (json_int_t)result->recalled, "task", tasks, "link", links);
     json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     putchar('\n');
     json_decref(root);
 }
 
-static void print_sum(const struct leo_sim_replay_result *result, const char *soc,
-                      const struct replay_mark *mark)
+static void print_sum(const struct leo_sim_replay_result *result, const struct replay_tape *tape,
+                      const char *soc, const struct replay_mark *mark)
 {
     printf("%.3f us simulated on %s, %.3f recorded on %s: %" PRIu64 " tasks, %" PRIu64
            " instructions\n%s",
-           (double)result->ps / 1e6, soc, (double)result->recorded_ps / 1e6, result->soc,
+           (double)result->ps / 1e6, soc, (double)result->recorded_ps / 1e6, tape->soc,
            result->tasks, result->instructions, replay_mark_text(mark));
     if (mark->keys[0]) {
         printf(": another run may differ by %s", mark->keys);
@@ -193,14 +195,16 @@ static int replay(struct options *options, const struct replay_tape *tape)
     if (!options->json && options->tasks) {
         printf("%14s %12s %12s %6s\n", "start us", "us", "recorded", "blocks");
     }
-    bool good = text && tasks && replay_tape_links(tape, add_link, links) &&
-                replay_mark_compare(tape->soc_text, text, &mark) &&
+    if (links) {
+        replay_tape_links(tape, add_link, links);
+    }
+    bool good = text && tasks && links && replay_mark_compare(tape->soc_text, text, &mark) &&
                 replay_tape_run("replay", tape, text, soc, options->json ? add_task : print_task,
                                 options->json ? (void *)tasks : (void *)options, &result);
     if (good && options->json) {
-        print_json(&result, soc, &mark, tasks, links);
+        print_json(&result, tape, soc, &mark, tasks, links);
     } else if (good) {
-        print_sum(&result, soc, &mark);
+        print_sum(&result, tape, soc, &mark);
     }
     json_decref(tasks);
     json_decref(links);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay_tape.h"
 
+#include "study/study.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <leo/alloc.h>
@@ -34,7 +36,7 @@ static bool say(const char *command, const char *path, const char *what)
     return false;
 }
 
-static bool unpack(const char *command, const char *path, struct replay_tape *tape)
+static bool read_file(const char *command, const char *path, struct replay_tape *tape)
 {
     size_t bytes;
     void *file = map(path, &bytes);
@@ -42,7 +44,8 @@ static bool unpack(const char *command, const char *path, struct replay_tape *ta
         fprintf(stderr, "leo %s: cannot read %s: %s\n", command, path, strerror(errno));
         return false;
     }
-    const leo_status status = leo_sim_tape_unpack(file, bytes, &tape->data, &tape->bytes);
+    const leo_status status = leo_sim_tape_open(file, bytes, &tape->data);
+    tape->hash = study_hash(STUDY_HASH, file, bytes);
     munmap(file, bytes);
     return status == LEO_OK ||
            say(command, path,
@@ -54,20 +57,12 @@ static bool unpack(const char *command, const char *path, struct replay_tape *ta
 
 bool replay_tape_open(const char *command, const char *path, struct replay_tape *tape)
 {
-    struct leo_sim_replay_result result;
-    char error[256] = "";
     memset(tape, 0, sizeof(*tape));
-    if (!unpack(command, path, tape)) {
+    if (!read_file(command, path, tape)) {
         return false;
     }
-    const struct leo_sim_replay_opts opts = {
-        .size = sizeof(opts), .tape = tape->data, .tape_bytes = tape->bytes};
-    if (leo_sim_replay(&opts, &result, error, sizeof(error)) != LEO_OK) {
-        replay_tape_close(tape);
-        return say(command, path, error);
-    }
-    memcpy(tape->soc, result.soc, sizeof(tape->soc));
-    tape->soc_text = result.soc_text;
+    tape->soc = leo_sim_tape_soc(tape->data);
+    tape->soc_text = leo_sim_tape_soc_text(tape->data);
     return true;
 }
 
@@ -89,7 +84,7 @@ bool replay_is_tape(const char *path)
 
 void replay_tape_close(struct replay_tape *tape)
 {
-    leo_free(tape->data);
+    leo_sim_tape_close(tape->data);
     memset(tape, 0, sizeof(*tape));
 }
 
@@ -118,7 +113,6 @@ bool replay_tape_price(const char *command, const struct replay_tape *tape,
     char error[512] = "";
     const struct leo_sim_replay_opts opts = {.size = sizeof(opts),
                                              .tape = tape->data,
-                                             .tape_bytes = tape->bytes,
                                              .soc_text = pricing->soc_text,
                                              .soc_text_name = pricing->soc_name,
                                              .each = pricing->each,
@@ -131,10 +125,10 @@ bool replay_tape_price(const char *command, const struct replay_tape *tape,
     return status == LEO_OK;
 }
 
-bool replay_tape_links(const struct replay_tape *tape,
+void replay_tape_links(const struct replay_tape *tape,
                        void (*each)(void *user, const struct leo_link_note *note), void *user)
 {
-    return leo_sim_tape_links(tape->data, tape->bytes, each, user) == LEO_OK;
+    leo_sim_tape_links(tape->data, each, user);
 }
 
 const char *replay_task_name(const struct leo_sim_replayed *task)

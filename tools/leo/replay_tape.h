@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 struct replay_tape {
-    void *data; /**< the file, unpacked */
-    size_t bytes;
-    char soc[32];         /**< name of the recorded run's chip */
-    const char *soc_text; /**< its file, in `data` */
+    struct leo_sim_tape *data;
+    uint64_t hash;        /**< of the file */
+    const char *soc;      /**< name of the recorded run's chip, in `data` */
+    const char *soc_text; /**< its file, there too */
 };
 
 /** Whether a file begins as a tape does, or is a folder (of tapes). */
@@ -33,7 +33,7 @@ bool replay_tape_run(const char *command, const struct replay_tape *tape, const 
                      const char *soc_name, leo_sim_replayed_fn each, void *user,
                      struct leo_sim_replay_result *result);
 /** Calls `each` for what the tape says of operations with other cards, as leo_sim_tape_links. */
-bool replay_tape_links(const struct replay_tape *tape,
+void replay_tape_links(const struct replay_tape *tape,
                        void (*each)(void *user, const struct leo_link_note *note), void *user);
 /** What to call a task. */
 const char *replay_task_name(const struct leo_sim_replayed *task);

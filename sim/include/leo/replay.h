@@ -23,6 +23,7 @@ struct leo_sim_replayed {
     const struct leo_task_record *record; /**< as a profile would have it */
     const char *name;                     /**< what the runtime called it, or empty */
     uint64_t recorded_ps;                 /**< its time when it was recorded */
+    uint64_t recorded_start_ps;
     uint64_t start_ps, end_ps;
     uint64_t number; /**< of the tape: from 0, in the order of the recorded run */
 };
@@ -34,18 +35,24 @@ typedef void (*leo_sim_replayed_fn)(void *user, const struct leo_sim_replayed *t
 typedef uint64_t (*leo_sim_meet_fn)(void *user, const struct leo_link_note *note,
                                     uint64_t arrival_ns);
 
+/** A tape that was read, for any number of replays, which may run at one time. */
+struct leo_sim_tape;
+
 /**
- * A tape's file as leo_sim_replay takes it: *tape is the caller's (leo_free). LEO_ERR_PARSE: no
- * tape, or one of another version of the simulator; LEO_ERR_INVALID_ARG: damaged;
- * LEO_ERR_NO_MEMORY.
+ * Reads a tape's file, of which nothing is needed afterwards. LEO_ERR_PARSE: no tape, or one of
+ * another version of the simulator; LEO_ERR_INVALID_ARG: damaged; LEO_ERR_NO_MEMORY.
  */
-leo_status leo_sim_tape_unpack(const void *file, size_t bytes, void **tape, size_t *tape_bytes);
+leo_status leo_sim_tape_open(const void *file, size_t bytes, struct leo_sim_tape **tape_out);
+/** NULL is accepted. */
+void leo_sim_tape_close(struct leo_sim_tape *tape);
+/** The chip of the recorded run, and the text of its file. */
+const char *leo_sim_tape_soc(const struct leo_sim_tape *tape);
+const char *leo_sim_tape_soc_text(const struct leo_sim_tape *tape);
 
 struct leo_sim_replay_opts {
     size_t size;
-    const void *tape; /**< of leo_sim_tape_unpack */
-    size_t tape_bytes;
-    const char *soc_text;      /**< NULL: the chip of the tape is told and nothing is done */
+    const struct leo_sim_tape *tape;
+    const char *soc_text;      /**< of the chip it is priced for */
     const char *soc_text_name; /**< for messages; may be NULL */
     leo_sim_replayed_fn each;  /**< may be NULL */
     leo_sim_meet_fn meet;      /**< NULL: operations with other cards take as long as they did */
@@ -53,19 +60,17 @@ struct leo_sim_replay_opts {
 };
 
 struct leo_sim_replay_result {
-    char soc[32];          /**< of the recorded run */
-    const char *soc_text;  /**< the text of its chip, in the tape */
     uint64_t tasks;        /**< that take time */
     uint64_t ps;           /**< from the first task's start to the last one's end */
     uint64_t recorded_ps;  /**< the same when it was recorded */
     uint64_t instructions; /**< of units */
+    uint64_t recalled;     /**< launches that went exactly as one before */
 };
 
-/** Calls `each` for every operation with other cards on a tape (of leo_sim_tape_unpack), in the
- * order in which they ended. LEO_ERR_INVALID_ARG: damaged. */
-leo_status leo_sim_tape_links(const void *tape, size_t tape_bytes,
-                              void (*each)(void *user, const struct leo_link_note *note),
-                              void *user);
+/** Calls `each` for every operation with other cards on a tape, in the order in which they ended.
+ */
+void leo_sim_tape_links(const struct leo_sim_tape *tape,
+                        void (*each)(void *user, const struct leo_link_note *note), void *user);
 
 /** On failure `error` says what is wrong. */
 leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,

@@ -3,6 +3,8 @@
 #include "harness.h"
 #include "memory/hbm.h"
 #include "memory/l2.h"
+#include <leo/alloc.h>
+#include <string.h>
 
 enum { LINE = SIM_L2_LINE_BYTES };
 
@@ -118,6 +120,42 @@ static void past_it_lines_are_used_and_none_comes(void)
     sim_l2_destroy(&l2);
 }
 
+/* What was done since it was watched is taken back: it answers as another that never did it. */
+static void changes_are_taken_back(void)
+{
+    struct sim_l2 l2, other;
+    struct sim_l2_journal journal = {0};
+    uint32_t seed = 1;
+    CU_ASSERT_EQUAL(sim_l2_create(&l2, LEO_MAP_GM, 1 << 20, 64 * LINE, 0.5), LEO_OK);
+    CU_ASSERT_EQUAL(sim_l2_create(&other, LEO_MAP_GM, 1 << 20, 64 * LINE, 0.5), LEO_OK);
+    for (unsigned i = 0; i < 4000; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        const uint64_t offset = (seed >> 8) % (200 * LINE), bytes = (seed >> 20) % (9 * LINE) + 1;
+        const bool is_back = i / 10 % 3 == 1, write = seed >> 7 & 1;
+        if (i % 10 == 0 && is_back) {
+            sim_l2_watch(&l2, &journal);
+        }
+        (i % 7 ? sim_l2_use : sim_l2_pass)(&l2, offset, bytes, write);
+        if (!is_back) {
+            (i % 7 ? sim_l2_use : sim_l2_pass)(&other, offset, bytes, write);
+        } else if (i % 10 == 9) {
+            sim_l2_take_back(&l2);
+            l2.used_bytes = l2.read_bytes = l2.written_bytes = l2.read_runs = l2.last_read = 0;
+            other.used_bytes = other.read_bytes = other.written_bytes = other.read_runs = 0;
+            other.last_read = 0;
+        }
+        CU_ASSERT(is_back || (l2.read_bytes == other.read_bytes &&
+                              l2.written_bytes == other.written_bytes && l2.dirty == other.dirty));
+    }
+    for (uint64_t line = 0; line < l2.lines; line++) {
+        CU_ASSERT_EQUAL(l2.place[line], other.place[line]);
+    }
+    CU_ASSERT_EQUAL(memcmp(l2.mark, other.mark, l2.places), 0);
+    leo_free(journal.change);
+    sim_l2_destroy(&l2);
+    sim_l2_destroy(&other);
+}
+
 static const struct leo_test tests[] = {
     {"second_use_is_free", second_use_is_free},
     {"written_lines_go_out_when_they_are_replaced", written_lines_go_out_when_they_are_replaced},
@@ -126,6 +164,7 @@ static const struct leo_test tests[] = {
     {"larger_than_it_is_no_use", larger_than_it_is_no_use},
     {"past_it_lines_are_used_and_none_comes", past_it_lines_are_used_and_none_comes},
     {"chip_without_l2_and_wild_ranges", chip_without_l2_and_wild_ranges},
+    {"changes_are_taken_back", changes_are_taken_back},
 };
 
 int main(int argc, char **argv)

@@ -96,6 +96,18 @@ class Replay(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)
 
+    def test_what_went_so_before_is_not_priced_again(self):
+        small = {"memory.l2_bytes": "1048576", "gm.hbm_read_gb_per_s": "300"}
+        for row in ("op_matmul,dtype=f16 m=512 n=768 k=512 warm=9", "op_cast,from=f32 to=f16 rows=600 cols=517 warm=9"):
+            for numbers in ({}, small):
+                with open(self.path("chip.ini"), "w", encoding="utf-8") as file:
+                    file.write(variant_text("ascend910b1", numbers))
+                self.record(self.path("chip.ini"), row)
+                priced = self.replay()
+                self.assertEqual([t["us"] for t in priced["task"]], [t["recorded_us"] for t in priced["task"]], row)
+                self.assertEqual(priced["us"], priced["recorded_us"], row)
+                self.assertGreater(priced["recalled"], -1 if numbers else 5, row)  # what the small L2 holds is never the same
+
     def test_priced_as_run(self):
         for soc, rows in ROWS.items():
             VARIANTS[-1] = other_values(soc, ("times",))

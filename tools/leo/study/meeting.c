@@ -219,7 +219,7 @@ struct study_links *study_links_create(const struct study_tapes *tapes)
     for (size_t i = 0; i < tapes->count && !gathering.failed; i++) {
         const struct replay_tape *tape = &tapes->of[i].tape;
         gathering.tape = i;
-        gathering.failed = !replay_tape_links(tape, take_note, &gathering) || gathering.failed;
+        replay_tape_links(tape, take_note, &gathering);
     }
     for (size_t i = 0; !gathering.failed && i < links->ops; i++) {
         seats +=

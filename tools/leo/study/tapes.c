@@ -124,7 +124,7 @@ static bool add_tape(const char *path, long step, struct study_tapes *tapes)
         replay_tape_close(&tape.tape);
         return is_empty;
     }
-    tapes->hash = study_hash(tapes->hash, tape.tape.data, tape.tape.bytes);
+    tapes->hash = study_hash(tapes->hash, &tape.tape.hash, sizeof(tape.tape.hash));
     tapes->of[tapes->count++] = tape;
     return true;
 }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "price.h"
+
+#include "../core/core.h"
+#include "../memory/hbm.h"
+#include "replay.h"
+#include <leo/alloc.h>
+#include <leo/replay.h>
+#include <string.h>
+
+/* Prices all items into a log of its own; false: one of them is not possible. */
+static bool fill_log(struct sim_replay *replay, struct sim_core *core,
+                     const struct sim_tape_part *part, struct sim_time_log *log)
+{
+    struct sim_replay_cursor cursor = {.item = part->item, .end = part->item + part->bytes};
+    const struct sim_time_log own = core->log;
+    bool over = false, good = true;
+    core->log = *log;
+    while (good && !over) {
+        good = sim_time_log_reserve(&core->log) && cursor.item < cursor.end &&
+               sim_replay_play(replay, core, &cursor, &over);
+    }
+    sim_time_log_publish(&core->log);
+    *log = core->log;
+    core->log = own;
+    return good && cursor.item == cursor.end;
+}
+
+/* Whether the operation that an item was has a transfer is told by the log. */
+static uint64_t take_places(struct sim_price *price, struct sim_time_log *log)
+{
+    const struct sim_time_gm *gm;
+    const struct sim_time_record *record;
+    uint32_t places = 0;
+    while ((record = sim_time_log_peek(log, &gm)) != NULL) {
+        price->place[places++].record = *record;
+        if (gm) {
+            price->place[places++].gm = *gm;
+            price->moves++;
+        }
+        sim_time_log_pop(log);
+    }
+    return places;
+}
+
+/* Joins transfers and the operands that are their addresses; false: they do not go together. */
+static bool join_addresses(struct sim_price *price, const struct sim_tape_part *part)
+{
+    const uint8_t *const end = part->item + part->bytes;
+    uint32_t address = 0, at = 0, moves = 0;
+    for (const uint8_t *item = part->item; item < end; item += sim_tape_item_bytes(item, end)) {
+        if (*item == SIM_TAPE_STATE) {
+            continue;
+        }
+        const struct sim_time_record *record = &price->place[at++].record;
+        const bool has_address =
+            *item == SIM_TIME_OP && sim_tape_address((const struct sim_tape_op *)item);
+        if (record->kind == SIM_TIME_OP_GM) {
+            if (!has_address) {
+                return false;
+            }
+            price->address[moves++] = address;
+            at++;
+        }
+        address += has_address;
+    }
+    return at == price->places && moves == price->moves;
+}
+
+static void list_moves(struct sim_price *price, const uint64_t *address, uint64_t gm_base)
+{
+    uint32_t count[LEO_PIPE_COUNT] = {0}, move = 0;
+    for (uint32_t at = 0; at < price->places; at++) {
+        if (price->place[at].record.kind == SIM_TIME_OP_GM) {
+            count[price->place[at++].record.pipe]++;
+        }
+    }
+    for (unsigned pipe = 1; pipe < LEO_PIPE_COUNT; pipe++) {
+        price->first[pipe] = price->first[pipe - 1] + count[pipe - 1];
+    }
+    memset(count, 0, sizeof(count));
+    for (uint32_t at = 0; at < price->places; at++) {
+        const struct sim_time_record *record = &price->place[at].record;
+        if (record->kind == SIM_TIME_OP_GM) {
+            struct sim_time_gm *gm = &price->place[++at].gm;
+            gm->addr -= (address[price->address[move]] & ~SIM_GM_NO_L2) - gm_base;
+            price->move[price->first[record->pipe] + count[record->pipe]++] =
+                (struct sim_price_move){*gm, price->address[move], record->pipe, record->access};
+            move++;
+        }
+    }
+}
+
+static bool make(struct sim_replay *replay, struct sim_core *core, const struct sim_tape_part *part,
+                 struct sim_price *price)
+{
+    struct sim_time_log log;
+    sim_time_log_init(&log, core->log.pool);
+    bool good = fill_log(replay, core, part, &log);
+    if (good) {
+        price->place = leo_alloc((log.written + 1) * sizeof(*price->place));
+        good = price->place != NULL;
+    }
+    if (good) {
+        price->places = (uint32_t)take_places(price, &log);
+        price->address = leo_alloc((price->moves + 1) * sizeof(*price->address));
+        price->move = leo_alloc((price->moves + 1) * sizeof(*price->move));
+        good = price->address && price->move && join_addresses(price, part);
+    }
+    sim_time_log_finish(&log);
+    if (good) {
+        list_moves(price, replay->file->address + part->first_address, core->gm_base);
+    }
+    return good;
+}
+
+const struct sim_price *sim_price_of(struct sim_replay *replay, struct sim_core *core,
+                                     const struct sim_tape_part *part)
+{
+    const bool shares = part->class != SIM_TAPE_NO_CLASS &&
+                        replay->file->class[part->class].uses > 1 && replay->prices_addresses;
+    struct sim_price *price = shares ? &replay->price[part->class] : NULL;
+    if (!price || price->is_refused) {
+        return NULL;
+    }
+    if (!price->place) {
+        const double cycle = core->scalar.cycle, logged = core->logged;
+        const uint64_t instructions = replay->result->instructions;
+        if (!make(replay, core, part, price)) {
+            sim_price_finish(price);
+            price->is_refused = true;
+        }
+        core->scalar.cycle = cycle;
+        core->logged = logged;
+        core->scalar.fault.code = LEO_FAULT_NONE;
+        replay->result->instructions = instructions;
+    }
+    return price->is_refused ? NULL : price;
+}
+
+void sim_price_finish(struct sim_price *price)
+{
+    leo_free(price->place);
+    leo_free(price->address);
+    leo_free(price->move);
+    *price = (struct sim_price){0};
+}
