@@ -111,6 +111,25 @@ static aclError tell(const char *type, aclError error)
     return error;
 }
 
+// Of a type without a line of its own: it may be a pointwise row by its name.
+static const struct op_row *find_pointwise(const char *type)
+{
+    const struct op_row *row = op_row_find(type);
+    return row && row->plan == op_row_find("Add")->plan ? row : NULL;
+}
+
+static bool is_known(const char *type)
+{
+    const size_t length = strlen(type);
+    for (size_t i = 0; i < sizeof(aclop_mappings) / sizeof(aclop_mappings[0]); i++) {
+        const char *of = aclop_mappings[i].type; // "Type" or "Type:variant"
+        if (strncmp(of, type, length) == 0 && (of[length] == '\0' || of[length] == ':')) {
+            return true;
+        }
+    }
+    return find_pointwise(type) != NULL;
+}
+
 static aclError run_op(const struct leo_acl_op *op)
 {
     aclError status_error;
@@ -119,13 +138,12 @@ static aclError run_op(const struct leo_acl_op *op)
     }
     const struct aclop_mapping *mapping = find_mapping(op);
     struct aclop_call call = {.op = op};
-    call.row = op_row_find(mapping ? mapping->row : op->type);
+    call.row = mapping ? op_row_find(mapping->row) : find_pointwise(op->type);
     aclError other = leo_acl_check_build(LEO_BUILD, aclop_mappings);
     if (other) {
         return other;
     }
-    // A type without a line of its own may be a pointwise row by its name.
-    if (!call.row || (!mapping && call.row->plan != op_row_find("Add")->plan)) {
+    if (!call.row) {
         return tell(op->type, leo_acl_fail(ACL_ERROR_OP_NOT_FOUND, op->type,
                                            "there is no operator of this type"));
     }
@@ -144,5 +162,5 @@ static aclError run_op(const struct leo_acl_op *op)
 // Loading the library is what makes its operators known.
 __attribute__((constructor)) static void register_operators(void)
 {
-    leo_acl_set_op_executor(run_op);
+    leo_acl_set_op_executor(run_op, is_known);
 }

@@ -40,3 +40,9 @@ def compile_and_execute(op_type, input_desc, inputs, output_desc, outputs, attr,
     return _library.call("aclopCompileAndExecute", "str i32 ptr ptr i32 ptr ptr ptr i32 i32 str ptr", op_type,
                          *_lists((input_desc, inputs), (output_desc, outputs)), attr, engine_type, compile_flag, op_path or "",
                          stream)
+
+
+def compile(op_type, input_desc, output_desc, attr, engine_type, compile_flag, op_path):  # noqa: A001
+    return _library.call("aclopCompile", "str i32 ptr i32 ptr ptr i32 i32 str", op_type, len(input_desc),
+                         _library.array("ptr", input_desc), len(output_desc), _library.array("ptr", output_desc), attr, engine_type,
+                         compile_flag, op_path or "")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What AscendCL is to the common API, and aclInit, aclFinalize. */
-#include "acl_internal.h"
+#include "model/acl_op_model.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -130,6 +130,7 @@ aclError aclFinalize(void)
 {
     aclError error = api_is_initialized() ? acl_life_ends() : ACL_SUCCESS;
     api_dump_stop();
+    acl_op_models_drop();
     aclError ended = acl_result(__func__, api_finalize(true, NULL));
     return ended ? ended : error;
 }

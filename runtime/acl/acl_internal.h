@@ -60,10 +60,12 @@ struct acl_process {
     pthread_mutex_t lock;
     struct acl_options options;
     _Atomic uintptr_t run_op;      /**< leo_acl_op_fn, 0 = none */
+    _Atomic uintptr_t op_is_known; /**< leo_acl_op_known_fn, with run_op */
     _Atomic uintptr_t model_calls; /**< struct leo_acl_model_calls, 0 = none */
     struct acl_model_slot *models; /**< that are loaded, by number */
     uint32_t model_count;
-    _Atomic uintptr_t exception_callback;              /**< aclrtExceptionInfoCallback, 0 = none */
+    struct json_t *op_models;             /**< of single operators, that are loaded; NULL: none */
+    _Atomic uintptr_t exception_callback; /**< aclrtExceptionInfoCallback, 0 = none */
     uintptr_t exception_calls[ACL_EXCEPTION_CALLS];    /**< the same, registered beside it */
     struct acl_life_call life_call[2][ACL_LIFE_CALLS]; /**< of aclInit, of aclFinalize */
     atomic_bool dump_is_on;

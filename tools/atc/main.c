@@ -2,6 +2,7 @@
 /* atc: from a network's file to one that aclmdlLoadFromFile loads; tells what such a file holds. */
 #include "options.h"
 #include "show.h"
+#include "singleop.h"
 
 #include <leo/alloc.h>
 #include <stdio.h>
@@ -224,6 +225,14 @@ static int show(const struct atc_options *options, const uint8_t *data, size_t b
     return good ? 0 : fail(text);
 }
 
+static int end(int code)
+{
+    if (code == 0) {
+        printf("ATC run success, welcome to the next use.\n");
+    }
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     struct atc_options options;
@@ -238,6 +247,9 @@ int main(int argc, char **argv)
     if (parsed != 0) {
         return fail(error);
     }
+    if (options.singleop) {
+        return end(atc_write_operators(&options, error) == 0 ? 0 : fail(error));
+    }
     const bool compiles = !atc_mode_is(&options, "1") && !atc_mode_is(&options, "6");
     const char *path = compiles ? options.model : options.om;
     uint8_t *data = read_file(path, &bytes);
@@ -247,8 +259,5 @@ int main(int argc, char **argv)
     const int code =
         compiles ? compile_network(&options, data, bytes) : show(&options, data, bytes);
     leo_free(data);
-    if (code == 0) {
-        printf("ATC run success, welcome to the next use.\n");
-    }
-    return code;
+    return end(code);
 }

@@ -10,6 +10,7 @@ const char atc_help[] =
     "usage: atc --framework=5 --model=NET.onnx --output=NAME --soc_version=Ascend910A [options]\n"
     "       atc --framework=0 --model=NET.prototxt --weight=NET.caffemodel --output=NAME ...\n"
     "       atc --framework=3 --model=NET.pb --output=NAME ...\n"
+    "       atc --singleop=OPERATORS.json --output=FOLDER --soc_version=Ascend910A\n"
     "Compiles a network to NAME.om, which aclmdlLoadFromFile loads.\n"
     "\n"
     "  --model FILE            the network\n"
@@ -36,6 +37,8 @@ const char atc_help[] =
     "\"off\"}}}\n"
     "  --log LEVEL             debug, info: tells what is done; warning, error, null (default)\n"
     "  --op_select_implmode MODE, --optypelist_for_implmode TYPES  accepted\n"
+    "  --singleop FILE         operators as JSON; each becomes FOLDER/INDEX_TYPE_TENSORS.om, for\n"
+    "                          aclopSetModelDir and aclopLoad\n"
     "  --mode 1 --om FILE --json FILE  writes a compiled model as JSON\n"
     "  --mode 6 --om FILE      tells what a compiled model holds\n"
     "\n"
@@ -66,6 +69,7 @@ static const struct option {
     {"json", offsetof(struct atc_options, json), NULL},
     {"input_format", offsetof(struct atc_options, format), "|NCHW|NHWC|ND|"},
     {"fusion_switch_file", offsetof(struct atc_options, fusion_switch_file), NULL},
+    {"singleop", offsetof(struct atc_options, singleop), NULL},
     {"log", offsetof(struct atc_options, log), "|debug|info|warning|error|null|"},
     {"op_select_implmode", SIZE_MAX, "|high_precision|high_performance|"},
     {"optypelist_for_implmode", SIZE_MAX, NULL},
@@ -134,16 +138,17 @@ static const char *missing_option(const struct atc_options *options)
         size_t place;
     } needed[] = {
         {"0", "model", offsetof(struct atc_options, model)},
-        {"0", "output", offsetof(struct atc_options, output)},
+        {"0s", "output", offsetof(struct atc_options, output)},
         {"0", "framework", offsetof(struct atc_options, framework)},
-        {"0", "soc_version", offsetof(struct atc_options, soc)},
+        {"0s", "soc_version", offsetof(struct atc_options, soc)},
         {"16", "om", offsetof(struct atc_options, om)},
         {"1", "json", offsetof(struct atc_options, json)},
     };
+    const char mode = options->singleop ? 's' : options->mode ? options->mode[0] : '0';
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         const char *value;
         memcpy(&value, (const char *)options + needed[i].place, sizeof(value));
-        if (!value && strchr(needed[i].modes, options->mode ? options->mode[0] : '0')) {
+        if (!value && strchr(needed[i].modes, mode)) {
             return needed[i].name;
         }
     }
@@ -188,6 +193,10 @@ static int parse_gears(struct atc_options *options, char *error)
 
 static int check(const struct atc_options *options, char *error)
 {
+    if (options->singleop && options->model) {
+        snprintf(error, ATC_ERROR, "E10001: --singleop and --model exclude each other.");
+        return -1;
+    }
     const char *missing = missing_option(options);
     if (missing) {
         snprintf(error, ATC_ERROR, "E10007: [--%s] is required.", missing);
@@ -196,14 +205,14 @@ static int check(const struct atc_options *options, char *error)
     if (atc_mode_is(options, "1") || atc_mode_is(options, "6")) {
         return 0;
     }
-    if (strcmp(options->framework, "1") == 0) {
+    if (options->framework && strcmp(options->framework, "1") == 0) {
         snprintf(error, ATC_ERROR,
                  "E10001: Value [%s] for parameter [framework] is invalid. Reason: "
                  "only 0 (Caffe), 3 (TensorFlow) and 5 (ONNX) are served.",
                  options->framework);
         return -1;
     }
-    if (strcmp(options->framework, "0") == 0 && !options->weight) {
+    if (options->framework && strcmp(options->framework, "0") == 0 && !options->weight) {
         snprintf(error, ATC_ERROR,
                  "E10008: [--weight] is required when [--framework] is 0 (Caffe).");
         return -1;

@@ -9,7 +9,7 @@ enum { ATC_ERROR = 600 };
 struct atc_options {
     const char *model, *weight, *output, *soc, *framework, *input_shape, *precision_mode,
         *output_type, *input_fp16_nodes, *out_nodes, *mode, *om, *json, *log, *insert_op_conf,
-        *batches, *images, *dims, *format, *fusion_switch_file;
+        *batches, *images, *dims, *format, *fusion_switch_file, *singleop;
     char switched_off[1024]; /**< fusions by name, "a;b" */
     bool help;
     struct leo_import_shapes shapes;

@@ -46,6 +46,7 @@ ACCEPTED = {
     "acl/model/acl_dump.c": ({"locks", "memory"}, "pieces of dumps in the interface's shape, and which models it dumps"),
     "acl/model/acl_model_config.c": ({"memory"}, "settings of loads and runs, which only the interface knows"),
     "acl/model/acl_op_handle.c": ({"memory"}, "calls of operators kept for repetition: descriptions that only the interface knows"),
+    "acl/model/acl_op_model.c": ({"locks", "memory"}, "models of single operators that are loaded: no other interface has them"),
     "acl/model/acl_op.c": ({"memory"}, "attributes of operators: descriptions that only the interface knows"),
     "acl/model/acl_tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
     "acl/tdt/acl_tdt_channel.c": ({"locks", "memory"}, "channels of sets of tensors: no other interface has them"),

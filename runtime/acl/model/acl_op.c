@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators called by name: attributes, and the way to the library that has the operators. */
-#include "../acl_internal.h"
+#include "acl_op_model.h"
 
 #include <dlfcn.h>
 #include <leo/acl_hook.h>
@@ -227,8 +227,9 @@ aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName, int numL
     return ACL_SUCCESS;
 }
 
-void leo_acl_set_op_executor(leo_acl_op_fn run)
+void leo_acl_set_op_executor(leo_acl_op_fn run, leo_acl_op_known_fn is_known)
 {
+    atomic_store(&acl_process()->op_is_known, (uintptr_t)is_known);
     atomic_store(&acl_process()->run_op, (uintptr_t)run);
 }
 
@@ -241,6 +242,13 @@ static leo_acl_op_fn find_executor(void)
         run = (leo_acl_op_fn)atomic_load(&acl_process()->run_op);
     }
     return run;
+}
+
+bool leo_acl_op_is_known(const char *type)
+{
+    const leo_acl_op_known_fn is_known =
+        find_executor() ? (leo_acl_op_known_fn)atomic_load(&acl_process()->op_is_known) : NULL;
+    return is_known && is_known(type);
 }
 
 static aclError run_op(const char *func, const struct leo_acl_op *op)
@@ -317,6 +325,17 @@ aclError aclopExecuteV2(const char *opType, int numInputs, aclTensorDesc *inputD
                         aclDataBuffer *inputs[], int numOutputs, aclTensorDesc *outputDesc[],
                         aclDataBuffer *outputs[], aclopAttr *attr, aclrtStream stream)
 {
-    return aclopCompileAndExecuteV2(opType, numInputs, inputDesc, inputs, numOutputs, outputDesc,
-                                    outputs, attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, stream);
+    const struct leo_acl_op op = {
+        .type = opType,
+        .input_count = numInputs,
+        .output_count = numOutputs,
+        .input_descs = (const aclTensorDesc *const *)inputDesc,
+        .output_descs = (const aclTensorDesc *const *)outputDesc,
+        .attr = attr,
+    };
+    aclError error = acl_op_model_check(__func__, &op);
+    return error ? error
+                 : aclopCompileAndExecuteV2(opType, numInputs, inputDesc, inputs, numOutputs,
+                                            outputDesc, outputs, attr, ACL_ENGINE_SYS,
+                                            ACL_COMPILE_SYS, NULL, stream);
 }

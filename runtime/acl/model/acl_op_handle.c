@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators called by name in other forms: handles of calls that are repeated, casts, models of
- * operators. */
-#include "../acl_internal.h"
+/* Operators called by name in other forms: handles of calls that are repeated, casts. */
+#include "acl_op_model.h"
 
 #include <leo/acl_hook.h>
 #include <leo/alloc.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /** A call without its data. */
 struct aclopHandle {
@@ -21,8 +19,17 @@ aclError aclopExecute(const char *opType, int numInputs, const aclTensorDesc *co
                       const aclTensorDesc *const outputDesc[], aclDataBuffer *const outputs[],
                       const aclopAttr *attr, aclrtStream stream)
 {
-    return aclopCompileAndExecute(opType, numInputs, inputDesc, inputs, numOutputs, outputDesc,
-                                  outputs, attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, stream);
+    const struct leo_acl_op op = {.type = opType,
+                                  .input_count = numInputs,
+                                  .output_count = numOutputs,
+                                  .input_descs = inputDesc,
+                                  .output_descs = outputDesc,
+                                  .attr = attr};
+    aclError error = acl_op_model_check(__func__, &op);
+    return error ? error
+                 : aclopCompileAndExecute(opType, numInputs, inputDesc, inputs, numOutputs,
+                                          outputDesc, outputs, attr, ACL_ENGINE_SYS,
+                                          ACL_COMPILE_SYS, NULL, stream);
 }
 
 /* ---- copies ---- */
@@ -161,6 +168,10 @@ aclError aclopCreateHandle(const char *opType, int numInputs,
         return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
                         "an argument is NULL or a count is below 0");
     }
+    aclError error = acl_op_model_check(__func__, &op);
+    if (error) {
+        return error;
+    }
     aclopHandle *made = leo_calloc(1, sizeof(*made));
     if (!made || !fill_handle(made, &op)) {
         aclopDestroyHandle(made);
@@ -213,25 +224,27 @@ aclError aclopCreateHandleForCast(aclTensorDesc *srcDesc, aclTensorDesc *dstDesc
     return aclopCreateHandle("Cast", 1, &src, 1, &dst, NULL, handle); // the types say it all
 }
 
-/* ---- models of operators ---- */
-
-aclError aclopSetModelDir(const char *modelDir)
+aclError aclopCompile(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
+                      int numOutputs, const aclTensorDesc *const outputDesc[],
+                      const aclopAttr *attr, aclopEngineType engineType,
+                      aclopCompileType compileFlag, const char *opPath)
 {
-    struct stat state;
-    if (!modelDir) {
-        return acl_null(__func__, "modelDir");
+    // Engine and compile flag choose among ways to the same result.
+    (void)engineType;
+    (void)compileFlag;
+    (void)opPath;
+    const struct leo_acl_op op = {.type = opType,
+                                  .input_count = numInputs,
+                                  .output_count = numOutputs,
+                                  .input_descs = inputDesc,
+                                  .output_descs = outputDesc,
+                                  .attr = attr};
+    if (!opType || numInputs < 0 || numOutputs < 0 || (numInputs && !inputDesc) ||
+        (numOutputs && !outputDesc)) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
+                        "an argument is NULL or a count is below 0");
     }
-    // Every operator of the library is there without: the folder's files are not needed.
-    return stat(modelDir, &state) == 0 && S_ISDIR(state.st_mode)
-               ? ACL_SUCCESS
-               : acl_fail(ACL_ERROR_READ_MODEL_FAILURE, __func__, "'%s' is no folder", modelDir);
-}
-
-aclError aclopLoad(const void *model, size_t modelSize)
-{
-    return model && modelSize
-               ? acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
-                          "compiled models of operators cannot be loaded: aclopExecute runs the "
-                          "library's operators without")
-               : acl_null(__func__, "model");
+    return leo_acl_op_is_known(opType) ? acl_op_model_add(__func__, &op)
+                                       : acl_fail(ACL_ERROR_OP_NOT_FOUND, __func__,
+                                                  "there is no operator of type %s", opType);
 }

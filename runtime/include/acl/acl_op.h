@@ -64,10 +64,12 @@ ACL_FUNC_VISIBILITY aclError aclopCast(const aclTensorDesc *srcDesc, const aclDa
 ACL_FUNC_VISIBILITY aclError aclopCreateHandleForCast(aclTensorDesc *srcDesc,
                                                       aclTensorDesc *dstDesc, uint8_t truncate,
                                                       aclopHandle **handle);
-/** The folder must be there; its files are not read: all operators of the library are there
- * without. */
+/** Loads the models of operators (*.om of atc --singleop) of a folder and of two levels below it.
+ * Once models are loaded, aclopExecute, its second form and handles take only calls that fit one:
+ * type, attributes, types, formats and shapes of tensors; others are 100024. Without any all
+ * operators of the library are taken. */
 ACL_FUNC_VISIBILITY aclError aclopSetModelDir(const char *modelDir);
-/** 207000. */
+/** One model, from memory. */
 ACL_FUNC_VISIBILITY aclError aclopLoad(const void *model, size_t modelSize);
 /** Asynchronous on the stream; 100024 if no library has the operator. */
 ACL_FUNC_VISIBILITY aclError aclopExecuteV2(const char *opType, int numInputs,

@@ -34,6 +34,13 @@ ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char *val
 /** Bytes of the value with its NUL; 0 for an unknown option. */
 ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length);
+/** Makes a call one that may be executed where models are loaded (aclopSetModelDir); 100024 if
+ * there is no operator of the type. */
+ACL_FUNC_VISIBILITY aclError aclopCompile(const char *opType, int numInputs,
+                                          const aclTensorDesc *const inputDesc[], int numOutputs,
+                                          const aclTensorDesc *const outputDesc[],
+                                          const aclopAttr *attr, aclopEngineType engineType,
+                                          aclopCompileType compileFlag, const char *opPath);
 ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
     const aclDataBuffer *const inputs[], int numOutputs, const aclTensorDesc *const outputDesc[],

@@ -81,7 +81,10 @@ struct leo_acl_op {
 
 /** Runs operators called by name; the library that has them registers it when it is loaded. */
 typedef aclError (*leo_acl_op_fn)(const struct leo_acl_op *op);
-ACL_FUNC_VISIBILITY void leo_acl_set_op_executor(leo_acl_op_fn run);
+typedef bool (*leo_acl_op_known_fn)(const char *type);
+ACL_FUNC_VISIBILITY void leo_acl_set_op_executor(leo_acl_op_fn run, leo_acl_op_known_fn is_known);
+/** Whether there are operators of this type; loads the library if it is not there. */
+ACL_FUNC_VISIBILITY bool leo_acl_op_is_known(const char *type);
 
 enum { LEO_ACL_MODEL_DIMS = 8 };
 

@@ -624,9 +624,8 @@ static void calls_are_kept_in_handles(void)
         CU_ASSERT_EQUAL(sum[i], a[i] + 2 * b[i]);
     }
     // The old form, and a cast into the first input's memory.
-    CU_ASSERT_EQUAL(aclopSetModelDir("/tmp"), 0);
     CU_ASSERT_EQUAL(aclopSetModelDir("/no/such/folder"), ACL_ERROR_READ_MODEL_FAILURE);
-    CU_ASSERT_EQUAL(aclopLoad(a, sizeof(a)), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CU_ASSERT_EQUAL(aclopLoad(a, sizeof(a)), ACL_ERROR_DESERIALIZE_MODEL);
     CU_ASSERT_EQUAL(aclopExecute("Mul", 2, in, inputs, 1, out, call.buffer[1], NULL, rig_stream()),
                     0);
     aclTensorDesc *integers = aclCreateTensorDesc(ACL_INT32, 1, dim, ACL_FORMAT_ND);
