@@ -33,6 +33,10 @@ LEO_MUST_CHECK leo_status op_convolution_plan_matmul(
 LEO_MUST_CHECK leo_status op_convolution_plan_depthwise(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
     const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
+/** The same of f16 and as many output channels, in blocks of channels. */
+LEO_MUST_CHECK leo_status op_convolution_plan_planes(
+    const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
+    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
 /** The same by img2col, for 16-bit operands and channels in whole groups of 16. */
 LEO_MUST_CHECK leo_status op_convolution_plan_cube(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,

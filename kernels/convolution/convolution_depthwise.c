@@ -174,11 +174,15 @@ leo_status op_convolution_plan_depthwise(const struct op_call *call,
                            *w = goal == OP_CONVOLUTION_WEIGHT ? out : b,
                            *y = goal == OP_CONVOLUTION_OUT ? out : a;
     const int64_t of = shape->y_channels / shape->groups;
+    leo_status status = op_convolution_plan_planes(call, shape, goal, a, b, out);
+    if (status != OP_DECLINED) {
+        return status;
+    }
     // Gradients of an input over several output channels would have to be added up.
     const bool fits = is_float32_or_half(a->type) && is_float32_or_half(b->type) &&
                       is_float32_or_half(out->type) && (of == 1 || goal != OP_CONVOLUTION_INPUT) &&
                       make_args(call->plan, shape, goal, &args);
-    leo_status status = fits ? LEO_OK : OP_DECLINED;
+    status = fits ? LEO_OK : OP_DECLINED;
     for (int64_t i = 0; i < of && status == LEO_OK; i++) {
         const struct op_tensor w_part = channels_of(w, 0, of, i), y_part = channels_of(y, 1, of, i);
         status = plan_part(call->plan, &args, goal, turns_around(shape, goal), x, &w_part, &y_part);

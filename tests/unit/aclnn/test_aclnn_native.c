@@ -276,6 +276,8 @@ static void convolutions_are_those_of_rows(void)
         {3, 1, 80, 48, {28, 56}, {1, 1}, {2, 2}, {0, 0}, {1, 1}},   // aligned ones
         {4, 1, 33, 40, {11, 13}, {1, 1}, {3, 2}, {0, 0}, {1, 1}},   // images that end elsewhere
         {2, 1, 16, 40, {9, 40}, {1, 1}, {2, 1}, {0, 0}, {1, 1}},
+        {9, 33, 1, 1, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, // channels that stand alone
+        {3, 20, 1, 1, {112, 30}, {5, 3}, {2, 3}, {2, 0}, {1, 1}},
         {5, 1, 272, 300, {14, 13}, {3, 3}, {2, 2}, {1, 1}, {1, 1}}, // phases of several chunks
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
