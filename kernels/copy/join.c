@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Joining, repeating, turning and padding: copies between views. A row says which ("join"). */
+#include "../frame/chain.h"
 #include "../frame/dims.h"
-#include "../frame/family.h"
 #include "../frame/layout.h"
+#include "join_rows.h"
 
 #include <inttypes.h>
+#include <leo/alloc.h>
 #include <string.h>
 
 // Elements [begin, begin + length) along a dimension.
@@ -39,44 +41,51 @@ static bool fits_from(const struct op_tensor *member, const struct op_tensor *ou
     return fits;
 }
 
-// Members stored in blocks of channels are joined as they lie, if each begins with a block and
-// fills what it takes. *done: all of them do.
-static leo_status join_blocks(const struct op_call *call, unsigned dim, bool copies, bool *done)
+// Parts one after the other along a dimension.
+static leo_status join(const struct op_call *call, const struct op_tensor *whole, unsigned dim,
+                       const struct op_tensor *parts, uint64_t count)
 {
-    const struct op_tensor_list *list = op_call_value(call, "tensors")->tensors;
-    const struct op_tensor *out = op_call_tensor(call, "out");
-    int64_t from[4] = {0};
-    leo_status status = LEO_OK;
-    *done = list->count > 0;
-    for (uint64_t i = 0; status == LEO_OK && *done && i < list->count; i++) {
-        const struct op_tensor *member = list->items[i];
-        struct op_tensor to, stored;
-        *done = member->format == OP_FORMAT_NC1HWC0 && fits_from(member, out, dim, from[dim]) &&
-                op_layout_part(out, from, member->dim, &to) && op_layout_storage(member, &stored) &&
-                op_tensor_same_shape(&to, &stored);
-        if (*done && copies) {
-            status = copy_if_any(call, &to, &stored);
-        }
-        from[dim] += member->dim[dim];
+    leo_status status = op_join_rows(call->plan, whole, dim, parts, count, false);
+    int64_t at = 0;
+    if (status != OP_DECLINED) {
+        return status;
     }
-    *done = *done && from[dim] == out->dim[dim];
+    status = LEO_OK;
+    for (uint64_t i = 0; status == LEO_OK && i < count; i++) {
+        const struct op_tensor to = slice(whole, dim, at, parts[i].dim[dim]);
+        status = copy_if_any(call, &to, &parts[i]);
+        at += parts[i].dim[dim];
+    }
     return status;
 }
 
-static leo_status plan_cat(const struct op_call *call)
+// Members stored in blocks of channels, if each begins with a block and fills what it takes:
+// storages of all of them.
+static bool take_blocks(const struct op_tensor_list *list, const struct op_tensor *out,
+                        unsigned dim, struct op_tensor *parts)
+{
+    int64_t from[4] = {0};
+    bool fits = out->rank == 4 && list->count > 0;
+    for (uint64_t i = 0; fits && i < list->count; i++) {
+        const struct op_tensor *member = list->items[i];
+        struct op_tensor to;
+        fits = member->format == OP_FORMAT_NC1HWC0 && fits_from(member, out, dim, from[dim]) &&
+               op_layout_part(out, from, member->dim, &to) &&
+               op_layout_storage(member, &parts[i]) && op_tensor_same_shape(&to, &parts[i]);
+        from[dim] += member->dim[dim];
+    }
+    return fits && from[dim] == out->dim[dim];
+}
+
+// Members as they are, without those that are nothing.
+static leo_status take_members(const struct op_call *call, unsigned dim, struct op_tensor *parts,
+                               uint64_t *count)
 {
     const struct op_tensor_list *list = op_call_value(call, "tensors")->tensors;
     const struct op_tensor *out = op_call_tensor(call, "out");
-    unsigned dim = 0;
     int64_t at = 0;
-    leo_status status = op_take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
-    if (status == LEO_OK && op_layout_any_native(call->row, call->args)) {
-        bool done = false;
-        status = out->rank == 4 ? join_blocks(call, dim, false, &done) : LEO_OK;
-        return status == LEO_OK && done ? join_blocks(call, dim, true, &done)
-                                        : op_call_run_as_rows(call);
-    }
-    for (uint64_t i = 0; status == LEO_OK && i < list->count; i++) {
+    *count = 0;
+    for (uint64_t i = 0; i < list->count; i++) {
         const struct op_tensor *member = list->items[i];
         if (is_nothing(member)) {
             continue;
@@ -88,19 +97,37 @@ static leo_status plan_cat(const struct op_call *call)
                 "from %" PRId64 " on",
                 i, op_tensor_shape_text(member).text, op_tensor_shape_text(out).text, at);
         }
-        const struct op_tensor part = slice(out, dim, at, member->dim[dim]);
         at += member->dim[dim];
-        status = copy_if_any(call, &part, member);
+        parts[*count] = *member;
+        *count += op_tensor_count(member) > 0;
     }
-    if (status == LEO_OK && out->rank && at != out->dim[dim]) {
-        status = op_call_fail(call, LEO_ERR_SHAPE,
+    return out->rank && at != out->dim[dim]
+               ? op_call_fail(call, LEO_ERR_SHAPE,
                               "out has %" PRId64 " elements along dim, the tensors have %" PRId64,
-                              out->dim[dim], at);
-    }
-    return status;
+                              out->dim[dim], at)
+               : LEO_OK;
 }
 
-static leo_status plan_stack(const struct op_call *call)
+static leo_status plan_cat_parts(const struct op_call *call, struct op_tensor *parts)
+{
+    const struct op_tensor_list *list = op_call_value(call, "tensors")->tensors;
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    struct op_tensor whole = *out;
+    unsigned dim = 0;
+    uint64_t count = list->count;
+    leo_status status = op_take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
+    if (status == LEO_OK && op_layout_any_native(call->row, call->args)) {
+        if (!take_blocks(list, out, dim, parts)) {
+            return op_call_run_as_rows(call);
+        }
+        (void)op_layout_storage(out, &whole);
+    } else if (status == LEO_OK) {
+        status = take_members(call, dim, parts, &count);
+    }
+    return status == LEO_OK ? join(call, &whole, dim, parts, count) : status;
+}
+
+static leo_status plan_stack_parts(const struct op_call *call, struct op_tensor *parts)
 {
     const struct op_tensor_list *list = op_call_value(call, "tensors")->tensors;
     const struct op_tensor *out = op_call_tensor(call, "out");
@@ -108,11 +135,7 @@ static leo_status plan_stack(const struct op_call *call)
     leo_status status = op_take_dim(call, op_call_int(call, "dim"), out->rank, &dim);
     for (uint64_t i = 0; status == LEO_OK && i < list->count; i++) {
         struct op_tensor part = slice(out, dim, (int64_t)i, 1);
-        part.rank--;
-        for (unsigned d = dim; d < part.rank; d++) {
-            part.dim[d] = out->dim[d + 1];
-            part.stride[d] = out->stride[d + 1];
-        }
+        part = op_view_select(&part, dim, 0);
         if (!op_tensor_same_shape(&part, list->items[i]) ||
             (uint64_t)out->dim[dim] != list->count) {
             return op_call_fail(call, LEO_ERR_SHAPE,
@@ -121,9 +144,34 @@ static leo_status plan_stack(const struct op_call *call)
                                 i, op_tensor_shape_text(list->items[i]).text, list->count,
                                 op_tensor_shape_text(out).text);
         }
-        status = copy_if_any(call, &part, list->items[i]);
+        parts[i] = op_view_insert(list->items[i], dim);
     }
+    return status == LEO_OK ? join(call, out, dim, parts, list->count) : status;
+}
+
+// With memory for the members of the list.
+static leo_status with_parts(const struct op_call *call,
+                             leo_status (*plan)(const struct op_call *call,
+                                                struct op_tensor *parts))
+{
+    const uint64_t count = op_call_value(call, "tensors")->tensors->count;
+    struct op_tensor *parts = leo_calloc(count + 1, sizeof(*parts));
+    if (!parts) {
+        return op_call_fail(call, LEO_ERR_NO_MEMORY, "out of host memory for a plan");
+    }
+    const leo_status status = plan(call, parts);
+    leo_free(parts);
     return status;
+}
+
+static leo_status plan_cat(const struct op_call *call)
+{
+    return with_parts(call, plan_cat_parts);
+}
+
+static leo_status plan_stack(const struct op_call *call)
+{
+    return with_parts(call, plan_stack_parts);
 }
 
 // One dimension after the other, each as [before, times, it and what is behind it].
