@@ -57,9 +57,10 @@ leo_status op_index_plan_embedding_gradient(const struct op_call *call)
     // Sums in f32, whatever the type of the gradient.
     const int64_t padding = op_call_int(call, "paddingIdx");
     leo_status status = op_index_plan_add_rows(call->plan, grad, indices,
-                                               padding < 0 ? -1 : padding, out->dim, &sums);
+                                               padding < 0 ? -1 : padding, out->dim, out, &sums);
     if (status != OP_DECLINED) {
-        return status == LEO_OK ? op_plan_copy(call->plan, out, &sums) : status;
+        return status == LEO_OK && sums.addr != out->addr ? op_plan_copy(call->plan, out, &sums)
+                                                          : status;
     }
     status = op_plan_temp(call->plan, OP_TYPE_F32, 2, out->dim, &sums);
     if (status == LEO_OK) {

@@ -17,11 +17,13 @@ LEO_MUST_CHECK leo_status op_index_plan_get_rows(struct op_plan *plan,
                                                  const struct op_tensor *index,
                                                  const struct op_tensor *out);
 /** sums = 0, then sums[index[i]] += values[i] in order, but where index[i] is `skip` (-1: nowhere).
- * `sums` is made: f32 of `dim` (two dimensions), its rows apart. */
+ * `sums` is made: f32 of `dim` (two dimensions), its rows apart, or is `out` if that is such a
+ * table (NULL: never). */
 LEO_MUST_CHECK leo_status op_index_plan_add_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,
                                                  const struct op_tensor *index, int64_t skip,
-                                                 const int64_t *dim, struct op_tensor *sums);
+                                                 const int64_t *dim, const struct op_tensor *out,
+                                                 struct op_tensor *sums);
 /** table[index[i]] = values[i] in the order of the list; table has two dimensions. */
 LEO_MUST_CHECK leo_status op_index_plan_put_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,

@@ -57,6 +57,26 @@ struct op_index_rows_args {
     uint8_t index_type;
 };
 
+enum {
+    OP_SUMS_CHUNK = 4096,  /**< list entries in UB */
+    OP_SUMS_ROWS = 16384,  /**< of the table, most that a block has */
+    OP_SUMS_SLICE = 16384, /**< bytes of a row, most that a block has */
+};
+
+/**
+ * table[index[i]] += value[i] in f32, in the order of the list. Block b has rows r of the table
+ * with r % row_groups == b % row_groups, a power of 2, and `slice` bytes of each, the b /
+ * row_groups-th of a row. Sizes and pitches are bytes, multiples of 32.
+ */
+struct op_index_sums_args {
+    uint64_t table, value, index;
+    uint64_t count, pitch, value_pitch;
+    int64_t limit; /**< rows of the table; negative indices count from there */
+    int64_t skip;  /**< an index at which nothing is done */
+    uint32_t bytes, slice, row_groups, row_shift;
+    uint8_t index_type;
+};
+
 /**
  * table[index[i]] = value[i], or += or *= it, in order: all are dense lists, but for a value that
  * repeats (value_step 0). Block b has elements [b * per_block, ..) of the table, whole lines of it,

@@ -3,6 +3,7 @@
 #include "index.h"
 
 #include "../frame/chain.h"
+#include "../frame/whole.h"
 #include "index_args.h"
 
 #include <string.h>
@@ -10,6 +11,8 @@
 enum {
     BLOCK_BYTES = 32,
     ROWS_MAX = 4032,   /* of a table in UB: 126 KiB beside two slots; copies take 4095 */
+    SLICE_LEAST = 512, /* [A] bytes of a row that a core takes */
+    COLUMN_GROUPS = 4, /* [A] cores that share a row: what rows are named often is shared too */
     LEAST_SHARE = 128, /* [A] of a table's rows, one in so many is changed if all of it is moved */
 };
 
@@ -100,16 +103,73 @@ leo_status op_index_plan_get_rows(struct op_plan *plan, const struct op_tensor *
     return status == LEO_OK && !direct ? op_plan_copy(plan, &to, &rows) : status;
 }
 
+// Rows of a table shared out by their numbers, and if that leaves cores idle, by columns. False: of
+// too many rows, or of odd ones.
+static bool share_sums(const struct op_plan *plan, struct op_index_sums_args *args,
+                       uint32_t *blocks)
+{
+    const uint32_t cores = op_plan_vector_cores(plan);
+    const int64_t most = op_most(args->bytes / SLICE_LEAST, 1);
+    int64_t columns = op_least(most, COLUMN_GROUPS);
+    if (args->bytes % BLOCK_BYTES || args->pitch % BLOCK_BYTES || args->value_pitch % BLOCK_BYTES) {
+        return false;
+    }
+    args->row_groups = 1;
+    while (args->row_groups * 2 * columns <= cores && args->row_groups * 2 <= args->limit) {
+        args->row_groups *= 2;
+        args->row_shift++;
+    }
+    columns = op_least(most, cores / args->row_groups);
+    args->slice = (uint32_t)op_round_up(op_parts(args->bytes, columns), BLOCK_BYTES);
+    *blocks = (uint32_t)op_parts(args->bytes, args->slice) * args->row_groups;
+    return args->slice <= OP_SUMS_SLICE && op_parts(args->limit, args->row_groups) <= OP_SUMS_ROWS;
+}
+
+// Sums of dense rows and a dense list, into a table that is cleared first.
+static leo_status sum_rows(struct op_plan *plan, const struct op_tensor *values,
+                           const struct op_tensor *list, int64_t skip, const struct op_tensor *sums)
+{
+    const struct op_index_rows_args rows = begin_args(list, sums, values);
+    struct op_index_sums_args args;
+    uint32_t blocks = 0;
+    memset(&args, 0, sizeof(args));
+    args.table = rows.table;
+    args.value = rows.value;
+    args.index = rows.index;
+    args.count = rows.count;
+    args.pitch = rows.pitch;
+    args.value_pitch = rows.value_pitch;
+    args.limit = rows.limit;
+    args.skip = skip;
+    args.bytes = rows.bytes;
+    args.index_type = rows.index_type;
+    if (!share_sums(plan, &args, &blocks)) {
+        return OP_DECLINED;
+    }
+    leo_status status =
+        op_plan_fill(plan, sums->addr, 0, (uint64_t)sums->dim[0] * (uint64_t)args.pitch);
+    return status == LEO_OK ? op_plan_launch(plan, "index_sums", "index_sum_rows", blocks, &args,
+                                             sizeof(args), 3)
+                            : status;
+}
+
 leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *values,
                                   const struct op_tensor *index, int64_t skip, const int64_t *dim,
-                                  struct op_tensor *sums)
+                                  const struct op_tensor *out, struct op_tensor *sums)
 {
     const int64_t list_dim[] = {op_tensor_count(index), dim[1]};
+    const bool direct =
+        out && out->type == OP_TYPE_F32 && op_tensor_is_dense(out) && dim[1] * 4 % BLOCK_BYTES == 0;
     struct op_tensor dense, list;
     if (!has_rows(dim[1] * 4) || !is_list(index) || dim[0] == 0) {
         return OP_DECLINED;
     }
-    leo_status status = temp_rows(plan, OP_TYPE_F32, dim, sums);
+    leo_status status = LEO_OK;
+    if (direct) {
+        *sums = op_view_shape(out, 2, dim);
+    } else {
+        status = temp_rows(plan, OP_TYPE_F32, dim, sums);
+    }
     if (status == LEO_OK) {
         status = op_plan_dense(plan, values, OP_TYPE_F32, &dense);
     }
@@ -120,6 +180,10 @@ leo_status op_index_plan_add_rows(struct op_plan *plan, const struct op_tensor *
         return status;
     }
     dense = op_view_shape(&dense, 2, list_dim);
+    status = sum_rows(plan, &dense, &list, skip, sums);
+    if (status != OP_DECLINED) {
+        return status;
+    }
     struct op_index_rows_args args = begin_args(&list, sums, &dense);
     args.skip = skip;
     args.rows = dim[0] < ROWS_MAX ? (uint32_t)dim[0] : ROWS_MAX;

@@ -53,7 +53,7 @@ leo_status op_index_by_changing_rows(const struct op_index_goal *goal)
         return OP_DECLINED;
     }
     leo_status status =
-        op_index_plan_add_rows(plan, goal->values, goal->index, -1, rows.dim, &sums);
+        op_index_plan_add_rows(plan, goal->values, goal->index, -1, rows.dim, NULL, &sums);
     const struct op_value args[] = {op_value_tensor(&rows), op_value_tensor(&sums),
                                     op_value_scalar(&factor)};
     return status == LEO_OK ? op_plan_call(plan, "InplaceAdd", args, 3) : status;

@@ -175,7 +175,9 @@ static void rows_and_their_gradients(void)
         run_embedding(9, 333, 40, types[t], OP_TYPE_I32, -1, RIG_SLICED);
         run_embedding(9, 16, 40, types[t], OP_TYPE_I64, -1, RIG_SLICED);
     }
-    run_embedding(4050, 16, 1100, OP_TYPE_F32, OP_TYPE_I64, 7, RIG_DENSE); // two parts, two slots
+    run_embedding(4050, 17, 1100, OP_TYPE_F32, OP_TYPE_I64, 7, RIG_DENSE);  // two parts, two slots
+    run_embedding(2000, 264, 9000, OP_TYPE_F32, OP_TYPE_I32, 7, RIG_DENSE); // a list in parts
+    run_embedding(1, 1032, 70, OP_TYPE_F32, OP_TYPE_I64, -1, RIG_DENSE);    // columns alone
 }
 
 int main(int argc, char **argv)
