@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experts in groups, rows of active experts, keys and values on their way into a cache: against
- * plain loops on the host. */
+/* Experts in groups, keys and values on their way into a cache: against plain loops on the host. */
 #include "rig_bytes.h"
 #include "rig_named.h"
 
@@ -212,87 +211,6 @@ static void experts_are_chosen_in_groups(void)
     }
 }
 
-/* ---- active experts ---- */
-
-static void active_rows(bool quantised, int64_t kind, int64_t row_kind)
-{
-    const int64_t x_dim[] = {TOKENS, WIDTH}, each_dim[] = {TOKENS, EACH},
-                  out_dim[] = {COUNT, WIDTH}, list_dim[] = {COUNT}, active_dim[] = {END - FIRST},
-                  scale_dim[] = {END - FIRST, WIDTH}, range[] = {FIRST, END};
-    struct rig_tensor x = rig_values_make(OP_TYPE_F16, 2, x_dim, RIG_PERMUTED, 3),
-                      experts = rig_tensor_make(OP_TYPE_I32, 2, each_dim, RIG_DENSE, 4),
-                      scale = quantised ? rig_values_make(OP_TYPE_F32, 2, scale_dim, RIG_DENSE, 5)
-                                        : rig_values_make(OP_TYPE_F32, 1, x_dim, RIG_DENSE, 5),
-                      out = rig_tensor_make(quantised ? OP_TYPE_I8 : OP_TYPE_F16, 2, out_dim,
-                                            RIG_DENSE, 6),
-                      rows = rig_tensor_make(OP_TYPE_I32, 1, list_dim, RIG_DENSE, 7),
-                      numbers = rig_tensor_make(OP_TYPE_I64, 1, active_dim, RIG_DENSE, 8),
-                      scales = rig_values_make(OP_TYPE_F32, 1, list_dim, RIG_DENSE, 9);
-    int64_t from[COUNT], to[COUNT], count[END - FIRST] = {0}, active = 0;
-    double *want = rig_values_zeros(COUNT * WIDTH), want_scale[COUNT];
-    for (int64_t i = 0; i < COUNT; i++) {
-        rig_put_i(rig_tensor_at(&experts, i), OP_TYPE_I32, i * 7 % 13);
-        to[i] = -1;
-    }
-    rig_tensor_put(&experts);
-    for (int64_t e = FIRST; e < END; e++) {
-        for (int64_t i = 0; i < COUNT; i++) {
-            if (i * 7 % 13 != e) {
-                continue;
-            }
-            for (int64_t c = 0; c < WIDTH; c++) {
-                want[active * WIDTH + c] =
-                    rig_values_at(&x, i / EACH * WIDTH + c) *
-                    (quantised ? rig_values_at(&scale, (e - FIRST) * WIDTH + c) : 1);
-            }
-            want_scale[active] = quantised ? 0 : rig_values_at(&scale, i / EACH);
-            to[i] = active;
-            from[active++] = i;
-            count[e - FIRST]++;
-        }
-        if (kind == 0 && e > FIRST) {
-            count[e - FIRST] += count[e - FIRST - 1];
-        }
-    }
-    if (quantised) {
-        rig_bytes_rows(active, WIDTH, want, want_scale, NULL);
-    }
-    aclIntArray *array = aclCreateIntArray(range, 2);
-    CU_ASSERT_EQUAL(
-        RIG_RUN_NAMED(
-            "MoeInitRoutingV3", true, {"x", {.tensor = x.acl}},
-            {"expertIdx", {.tensor = experts.acl}}, {"scaleOptional", {.tensor = scale.acl}},
-            {"activeNum", {.integer = COUNT}}, {"expertNum", {.integer = EXPERTS}},
-            {"expertTokensNumType", {.integer = kind}}, {"expertTokensNumFlag", {.integer = 1}},
-            {"quantMode", {.integer = quantised ? 1 : -1}},
-            {"activeExpertRangeOptional", {.ints = array}}, {"rowIdxType", {.integer = row_kind}},
-            {"expandedXOut", {.tensor = out.acl}}, {"expandedRowIdxOut", {.tensor = rows.acl}},
-            {"expertTokensCountOrCumsumOut", {.tensor = numbers.acl}},
-            {"expandedScaleOut", {.tensor = scales.acl}}),
-        0);
-    expect_numbers(&rows, row_kind ? from : to, row_kind ? active : COUNT,
-                   "rows of active experts");
-    expect_numbers(&numbers, count, END - FIRST, "how many");
-    rig_tensor_take(&out);
-    rig_tensor_take(&scales);
-    for (int64_t i = 0; i < active * WIDTH; i++) {
-        CU_ASSERT_TRUE(fabs(rig_values_at(&out, i) - want[i]) <= (quantised ? 0.501 : 0));
-    }
-    for (int64_t i = 0; i < active; i++) {
-        CU_ASSERT_DOUBLE_EQUAL(rig_values_at(&scales, i), want_scale[i], 1e-6);
-    }
-    CU_ASSERT_EQUAL(aclDestroyIntArray(array), 0);
-    rig_values_free((struct rig_tensor[]){x, experts, scale, out, rows, numbers, scales}, 7, &want,
-                    1);
-}
-
-static void active_experts_get_their_rows(void)
-{
-    for (int way = 0; is_here() && way < 4; way++) {
-        active_rows(way & 1, way & 1, way >> 1);
-    }
-}
-
 /* ---- caches ---- */
 
 enum { BATCH = 3, STEPS = 2, NORMED = 24, TURNED = 16, SLOTS = 7 };
@@ -456,7 +374,6 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"experts_are_chosen_in_groups", experts_are_chosen_in_groups},
         {"rows_of_ranks_are_sorted", rows_of_ranks_are_sorted},
-        {"active_experts_get_their_rows", active_experts_get_their_rows},
         {"rows_go_into_caches", rows_go_into_caches},
         {"rows_go_into_pages", rows_go_into_pages},
         {"a_slot_that_is_not_there_ends_the_kernel", a_slot_that_is_not_there_ends_the_kernel},
