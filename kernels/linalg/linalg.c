@@ -185,12 +185,8 @@ static leo_status plan_svd(const struct op_call *call)
     const bool wide = given->dim[last] > given->dim[last - 1];
     const struct op_tensor self = wide ? op_view_swap(given, last - 1, last) : *given;
     const int64_t rows = self.dim[last - 1], n = self.dim[last];
-    if (vectors && op_call_int(call, "fullMatrices") && rows != n) {
-        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
-                            "fullMatrices of rectangular matrices of shape %s",
-                            op_tensor_shape_text(given).text);
-    }
-    const int64_t tall[] = {rows, n}, square[] = {n, n};
+    const int64_t columns = op_call_int(call, "fullMatrices") ? rows : n, tall[] = {rows, columns},
+                  square[] = {n, n};
     status = check_output(call, "sigma", given, 1, &n);
     if (status == LEO_OK && vectors) {
         status = check_output(call, "u", given, 2, wide ? square : tall);
@@ -204,8 +200,12 @@ static leo_status plan_svd(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     struct batch a;
     struct op_linalg_args args = begin(&chain, &self, &a);
-    const struct batch v = make_batch(&chain, (int64_t)args.count, n * n),
+    const struct batch u = make_batch(&chain, (int64_t)args.count, rows * columns),
+                       v = make_batch(&chain, (int64_t)args.count, n * n),
                        sigma = make_batch(&chain, (int64_t)args.count, n);
+    args.q = u.memory.addr;
+    args.q_pitch = u.pitch;
+    args.q_columns = columns;
     args.r = v.memory.addr;
     args.r_pitch = v.pitch;
     args.sigma = sigma.memory.addr;
@@ -214,7 +214,7 @@ static leo_status plan_svd(const struct op_call *call)
     const struct op_tensor values = seen_as(&sigma, sigma_out, 1);
     op_chain_copy(&chain, sigma_out, &values);
     if (vectors) {
-        const struct op_tensor left = seen_as(&a, wide ? v_out : u_out, 2),
+        const struct op_tensor left = seen_as(&u, wide ? v_out : u_out, 2),
                                right = seen_as(&v, wide ? u_out : v_out, 2);
         op_chain_copy(&chain, wide ? v_out : u_out, &left);
         op_chain_copy(&chain, wide ? u_out : v_out, &right);

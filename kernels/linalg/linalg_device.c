@@ -182,8 +182,57 @@ static bool turn(matrix a, matrix v, int64_t rows, int64_t n, int64_t i, int64_t
     return true;
 }
 
+/* Column i of u [rows, columns] becomes a unit vector at right angles to those before it: what is
+ * left of the first axis that keeps enough of its length. One of them keeps more than 1 / rows of
+ * its square. */
+static void complete(matrix u, int64_t rows, int64_t columns, int64_t i)
+{
+    for (int64_t axis = 0; axis < rows; axis++) {
+        for (int64_t k = 0; k < rows; k++) {
+            u[k * columns + i] = k == axis;
+        }
+        double length = 0;
+        for (int pass = 0; pass < 2; pass++) { // the second takes away what rounding left
+            for (int64_t j = 0; j < i; j++) {
+                double along = 0;
+                for (int64_t k = 0; k < rows; k++) {
+                    along += u[k * columns + i] * u[k * columns + j];
+                }
+                for (int64_t k = 0; k < rows; k++) {
+                    u[k * columns + i] -= along * u[k * columns + j];
+                }
+            }
+            length = 0;
+            for (int64_t k = 0; k < rows; k++) {
+                length += u[k * columns + i] * u[k * columns + i];
+            }
+        }
+        if (length * (double)(2 * rows) >= 1) {
+            for (int64_t k = 0; k < rows; k++) {
+                u[k * columns + i] /= sqrt(length);
+            }
+            return;
+        }
+    }
+}
+
+static void put_left(matrix a, matrix u, matrix sigma, const struct op_linalg_args *t)
+{
+    const double least = 1e-14; // of the largest: below it a column is what rounding left
+    for (int64_t i = 0; i < t->q_columns; i++) {
+        if (i >= t->columns || !(sigma[i] > least * sigma[0])) {
+            complete(u, t->rows, t->q_columns, i);
+            continue;
+        }
+        for (int64_t k = 0; k < t->rows; k++) {
+            u[k * t->q_columns + i] = a[k * t->columns + i] / sigma[i];
+        }
+    }
+}
+
 /* Singular values by turns of pairs of columns (one-sided Jacobi), rows >= columns: a = u sigma v'.
- * u takes a's place, v is r [columns, columns]; sigma falls. */
+ * u is q [rows, q_columns], v is r [columns, columns]; sigma falls. Columns of u without a singular
+ * value that counts are any that complete it. */
 __global__ __vector__ void linalg_svd(struct op_linalg_args args)
 {
     const struct op_linalg_args t = args;
@@ -225,10 +274,8 @@ __global__ __vector__ void linalg_svd(struct op_linalg_args args)
                 x[i] = x[most];
                 x[most] = old;
             }
-            for (int64_t k = 0; sigma[i] > 0 && k < rows; k++) {
-                a[k * n + i] /= sigma[i];
-            }
         }
+        put_left(a, at(t.q, t.q_pitch, m), sigma, &t);
     }
     op_flush();
 }

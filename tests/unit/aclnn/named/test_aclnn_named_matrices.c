@@ -116,6 +116,51 @@ static void singular_values(void)
     rig_named_free(&made);
 }
 
+// Of a tall matrix of rank 2 the square u is whole too: columns without a singular value complete
+// it.
+static void singular_values_of_few(void)
+{
+    enum { COLUMNS = 4 };
+    const int64_t dim[] = {SIDE, COLUMNS}, list[] = {COLUMNS}, left[] = {SIDE, SIDE},
+                  right[] = {COLUMNS, COLUMNS};
+    struct rig_named_made made = {0};
+    struct rig_tensor matrix = rig_named_floats(2, dim, 93);
+    for (int64_t i = 0; i < SIDE * COLUMNS; i++) {
+        const double r = (double)(i / COLUMNS), c = (double)(i % COLUMNS);
+        rig_put_d(rig_tensor_at(&matrix, i), OP_TYPE_F32, (r + 1) * (c - 1) + (r - 2) * c);
+    }
+    rig_tensor_put(&matrix);
+    aclopAttr *attr = aclopCreateAttr();
+    aclopSetAttrBool(attr, "full_matrices", 1);
+    rig_named_input(&made, matrix);
+    rig_named_output(&made, rig_named_floats(1, list, 94));
+    rig_named_output(&made, rig_named_floats(2, left, 95));
+    rig_named_output(&made, rig_named_floats(2, right, 96));
+    rig_named_call("Svd", attr, &made, 0);
+    for (unsigned i = 1; i < 4; i++) {
+        rig_tensor_take(&made.t[i]);
+    }
+    CU_ASSERT_TRUE(rig_named_at(&made, 1, 1) > 1);
+    CU_ASSERT_TRUE(rig_named_at(&made, 1, 2) < 1e-5);
+    for (int64_t i = 0; i < SIDE * SIDE; i++) {
+        const int64_t row = i / SIDE, column = i % SIDE;
+        double again = 0, whole = 0;
+        for (int64_t n = 0; n < SIDE; n++) {
+            whole +=
+                rig_named_at(&made, 2, n * SIDE + row) * rig_named_at(&made, 2, n * SIDE + column);
+            again += n < COLUMNS && column < COLUMNS
+                         ? rig_named_at(&made, 2, row * SIDE + n) * rig_named_at(&made, 1, n) *
+                               rig_named_at(&made, 3, column * COLUMNS + n)
+                         : 0;
+        }
+        CU_ASSERT_DOUBLE_EQUAL(whole, row == column, 1e-5);
+        if (column < COLUMNS) {
+            CU_ASSERT_DOUBLE_EQUAL(again, rig_named_at(&made, 0, row * COLUMNS + column), 1e-4);
+        }
+    }
+    rig_named_free(&made);
+}
+
 static void determinant(void)
 {
     const int64_t one[] = {1};
@@ -148,6 +193,7 @@ int main(int argc, char **argv)
         {"inverse_and_factors", inverse_and_factors},
         {"triangles", triangles},
         {"singular_values", singular_values},
+        {"singular_values_of_few", singular_values_of_few},
         {"determinant", determinant},
     };
     rig_open();
