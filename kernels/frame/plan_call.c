@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operator as part of a plan: its row run with tensors in formats that it takes and with inputs
  * apart from outputs. */
+#include "chain.h"
 #include "explain.h"
 #include "layout.h"
 #include "plan_internal.h"
@@ -239,6 +240,68 @@ static leo_status add_widened(struct op_plan *plan, const struct op_row *row,
     return status;
 }
 
+/* ---- complex numbers of rows that have none ---- */
+
+// Whether a row's word "parts" names a parameter: then it takes the real and the imaginary parts of
+// complex numbers one after the other.
+static bool is_parted(const struct op_row *row, const char *name)
+{
+    const char *words = op_row_attr(row, "parts");
+    const size_t length = strlen(name);
+    for (const char *at = words; at && *at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL) {
+        if (strncmp(at, name, length) == 0 && (at[length] == ' ' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool goes_by_parts(const struct op_call *call)
+{
+    bool complex = false;
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        const struct op_value *value = &call->args[i];
+        complex = complex || (value->kind == OP_KIND_TENSOR && value->tensor &&
+                              op_type_is_complex(value->tensor->type));
+    }
+    return complex && op_row_attr(call->row, "parts");
+}
+
+static leo_status plan_part(const struct op_call *call, unsigned which)
+{
+    struct op_value values[OP_PARAMS_MAX];
+    struct op_tensor parts[OP_PARAMS_MAX];
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        values[i] = call->args[i];
+        if (values[i].kind == OP_KIND_DTYPE && op_type_is_complex(values[i].type)) {
+            values[i].type = values[i].type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64;
+        }
+        if (values[i].kind != OP_KIND_TENSOR || !values[i].tensor) {
+            continue;
+        }
+        const bool complex = op_type_is_complex(values[i].tensor->type);
+        if (complex != is_parted(call->row, call->row->params[i].name)) {
+            return op_call_fail(call, LEO_ERR_DTYPE, "%s is %s beside complex numbers",
+                                call->row->params[i].name, op_type_name(values[i].tensor->type));
+        }
+        if (complex) {
+            parts[i] = op_view_part(values[i].tensor, which);
+            values[i].tensor = &parts[i];
+        }
+    }
+    const struct op_call part = {call->row, values, call->plan};
+    return call->row->plan(&part);
+}
+
+static leo_status plan_row(const struct op_call *call)
+{
+    if (!goes_by_parts(call)) {
+        return call->row->plan(call);
+    }
+    leo_status status = plan_part(call, 0);
+    return status == LEO_OK ? plan_part(call, 1) : status;
+}
+
 leo_status op_plan_add_row(struct op_plan *plan, const struct op_row *row,
                            const struct op_value *args)
 {
@@ -255,7 +318,7 @@ leo_status op_plan_add_row(struct op_plan *plan, const struct op_row *row,
         status = part_inputs(&call, stored.values, copies);
     }
     if (status == LEO_OK) {
-        status = row->plan(&call);
+        status = plan_row(&call);
     }
     if (status != LEO_OK) {
         stored.converted = false; // there is nothing to convert back

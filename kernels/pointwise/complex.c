@@ -3,19 +3,8 @@
 #include "../frame/chain.h"
 #include "pointwise.h"
 
+#include <stdio.h>
 #include <string.h>
-
-// The real (0) or imaginary (1) part of a complex tensor.
-static struct op_tensor part_of(const struct op_tensor *tensor, unsigned which)
-{
-    struct op_tensor part = *tensor;
-    part.type = tensor->type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64;
-    part.addr += which * op_type_bytes(part.type);
-    for (unsigned i = 0; i < part.rank; i++) {
-        part.stride[i] *= 2;
-    }
-    return part;
-}
 
 static leo_status call_two(const struct op_call *call, const char *op, const struct op_tensor *a,
                            const struct op_tensor *b, const struct op_tensor *out)
@@ -28,14 +17,15 @@ leo_status op_complex_plan_copy(const struct op_call *call, const struct op_tens
                                 const struct op_tensor *in)
 {
     const bool to = op_type_is_complex(out->type), from = op_type_is_complex(in->type);
-    const struct op_tensor real = to ? part_of(out, 0) : *out, source = from ? part_of(in, 0) : *in;
+    const struct op_tensor real = to ? op_view_part(out, 0) : *out,
+                           source = from ? op_view_part(in, 0) : *in;
     leo_status status = op_plan_copy(call->plan, &real, &source);
     if (status != LEO_OK || !to) {
         return status; // a real number is the real part
     }
-    const struct op_tensor imaginary = part_of(out, 1);
+    const struct op_tensor imaginary = op_view_part(out, 1);
     if (from) {
-        const struct op_tensor second = part_of(in, 1);
+        const struct op_tensor second = op_view_part(in, 1);
         return op_plan_copy(call->plan, &imaginary, &second);
     }
     const struct op_value args[] = {op_value_tensor(&imaginary)};
@@ -73,7 +63,7 @@ static struct parts parts_of(struct op_chain *chain, const struct op_value *valu
         }
         return (struct parts){real, zeros};
     }
-    return (struct parts){part_of(value->tensor, 0), part_of(value->tensor, 1)};
+    return (struct parts){op_view_part(value->tensor, 0), op_view_part(value->tensor, 1)};
 }
 
 static void make(struct op_chain *chain, const char *op, const struct parts *a,
@@ -147,7 +137,7 @@ static leo_status plan_arithmetic(const struct op_call *call, const char *what,
 {
     struct op_chain chain = op_chain_begin(call);
     const enum op_type type = out->type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64;
-    const struct parts to = {part_of(out, 0), part_of(out, 1)},
+    const struct parts to = {op_view_part(out, 0), op_view_part(out, 1)},
                        a = parts_of(&chain, &call->args[0], type);
     if (strcmp(what, "neg") == 0) {
         OP_CHAIN_CALL(&chain, "Neg", op_value_tensor(&a.real), op_value_tensor(&to.real));
@@ -167,6 +157,61 @@ static leo_status plan_arithmetic(const struct op_call *call, const char *what,
     }
     op_chain_copy(&chain, &to.real, &made.real);
     op_chain_copy(&chain, &to.imaginary, &made.imaginary);
+    return chain.status;
+}
+
+// A function of one number: rows named after it make its parts.
+static leo_status plan_function(const struct op_call *call, const char *function,
+                                const struct op_tensor *out)
+{
+    static const char *const endings[] = {"Real", "Imaginary"};
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor to[] = {op_view_part(out, 0), op_view_part(out, 1)};
+    const struct parts in = parts_of(&chain, &call->args[0], to[0].type),
+                       made = temporary(&chain, to[0].type, out);
+    const struct op_tensor *const parts[] = {&made.real, &made.imaginary};
+    for (unsigned i = 0; i < 2; i++) {
+        char row[64];
+        snprintf(row, sizeof(row), "Complex%s%s", function, endings[i]);
+        OP_CHAIN_CALL(&chain, row, op_value_tensor(&in.real), op_value_tensor(&in.imaginary),
+                      op_value_tensor(parts[i]));
+    }
+    op_chain_copy(&chain, &to[0], &made.real);
+    op_chain_copy(&chain, &to[1], &made.imaginary);
+    return chain.status;
+}
+
+// Both parts are equal, or one of them is not; numbers are compared in the wider type.
+static leo_status plan_equal(const struct op_call *call, const char *row,
+                             const struct op_tensor *out)
+{
+    struct op_chain chain = op_chain_begin(call);
+    const struct parts a = parts_of(&chain, &call->args[0], OP_TYPE_F64),
+                       b = parts_of(&chain, &call->args[1], OP_TYPE_F64);
+    make(&chain, row, &a, &b, out);
+    return chain.status;
+}
+
+// Numbers of 8 bytes are filled as words that hold both parts.
+static leo_status plan_fill(const struct op_call *call, const struct op_tensor *out)
+{
+    static const struct op_scalar one = {.type = OP_TYPE_I64, .real = 1, .integer = 1};
+    const struct op_scalar *value =
+        op_call_has(call, "value") ? op_call_scalar(call, "value") : &one; /* InplaceOne */
+    struct op_chain chain = op_chain_begin(call);
+    if (out->type == OP_TYPE_C128) {
+        const struct op_tensor real = op_view_part(out, 0), imaginary = op_view_part(out, 1);
+        op_chain_fill(&chain, &real, value->real);
+        op_chain_fill(&chain, &imaginary, value->imag);
+        return chain.status;
+    }
+    const float parts[] = {(float)value->real, (float)value->imag};
+    int64_t word = 0;
+    memcpy(&word, parts, sizeof(word));
+    struct op_tensor words = *out;
+    words.type = OP_TYPE_I64;
+    const struct op_scalar bits = op_scalar_int(word);
+    OP_CHAIN_CALL(&chain, "InplaceFillScalar", op_value_tensor(&words), op_value_scalar(&bits));
     return chain.status;
 }
 
@@ -200,12 +245,16 @@ leo_status op_plan_complex(const struct op_call *call)
     if (strcmp(what, "angle") == 0 || strcmp(what, "abs") == 0) {
         const bool angle = strcmp(what, "angle") == 0;
         if (op_type_is_complex(first->type)) {
-            const struct op_tensor real = part_of(first, 0), imaginary = part_of(first, 1);
+            const struct op_tensor real = op_view_part(first, 0),
+                                   imaginary = op_view_part(first, 1);
             return angle ? call_two(call, "Atan2", &imaginary, &real, out)
                          : call_two(call, "Modulus", &real, &imaginary, out);
         }
         const struct op_value args[] = {op_value_tensor(first), op_value_tensor(out)};
         return op_plan_call(call->plan, "RealAngle", args, 2);
+    }
+    if (strcmp(what, "equal") == 0 || strcmp(what, "differ") == 0) {
+        return plan_equal(call, *what == 'e' ? "ComplexEqual" : "ComplexDiffer", out);
     }
     if (!op_type_is_complex(out->type)) {
         return op_call_fail(
@@ -213,11 +262,17 @@ leo_status op_plan_complex(const struct op_call *call)
             "the output has type %s: a complex result can't be cast to it, only to c64 or c128",
             op_type_name(out->type));
     }
+    if (strcmp(what, "fill") == 0) {
+        return plan_fill(call, out);
+    }
+    if (*what >= 'A' && *what <= 'Z') {
+        return plan_function(call, what, out);
+    }
     if (strcmp(what, "polar") != 0 && strcmp(what, "join") != 0) {
         return plan_arithmetic(call, what, out);
     }
     const struct op_tensor *second = call->args[1].tensor;
-    const struct op_tensor real = part_of(out, 0), imaginary = part_of(out, 1);
+    const struct op_tensor real = op_view_part(out, 0), imaginary = op_view_part(out, 1);
     if (strcmp(what, "polar") == 0) {
         leo_status status = call_two(call, "PolarReal", first, second, &real);
         return status != LEO_OK ? status

@@ -165,6 +165,124 @@ static void numbers_and_signs(void)
     rig_tensor_free(&out);
 }
 
+/* ---- functions ---- */
+
+static double complex of_log2(double complex x)
+{
+    return clog(x) / log(2);
+}
+
+static double complex of_log10(double complex x)
+{
+    return clog(x) / log(10);
+}
+
+static void functions_of_one_number(void)
+{
+    static const struct {
+        const char *op;
+        double complex (*function)(double complex);
+    } calls[] = {{"Exp", cexp},   {"Log", clog}, {"Log2", of_log2}, {"Log10", of_log10},
+                 {"Sqrt", csqrt}, {"Sin", csin}, {"Cos", ccos},     {"Sinh", csinh},
+                 {"Cosh", ccosh}, {"Tan", ctan}, {"Tanh", ctanh}};
+    const int64_t dim[] = {ROWS, COLUMNS};
+    const enum op_type types[] = {OP_TYPE_C64, OP_TYPE_C128};
+    for (unsigned i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]); i++) {
+        const unsigned n = i / 2;
+        struct rig_tensor in = make(types[i % 2], 2, dim, RIG_SLICED, 1),
+                          out = make(types[i % 2], 2, dim, RIG_PERMUTED, 3);
+        const union op_test_arg args[] = {{.tensor = in.acl}, {.tensor = out.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row(calls[n].op), args, true), 0);
+        rig_tensor_take(&out);
+        for (int64_t k = 0; k < ROWS * COLUMNS; k++) {
+            const double complex x = get(&in, k);
+            if (x != 0) { // where logarithms are infinite
+                expect(&out, k, calls[n].function(x), i % 2 ? 1e-13 : 2e-5);
+            }
+        }
+        rig_tensor_free(&in);
+        rig_tensor_free(&out);
+    }
+}
+
+/* ---- parts ---- */
+
+static void sums_and_turns_go_by_parts(void)
+{
+    const int64_t dim[] = {ROWS, COLUMNS}, row[] = {COLUMNS}, last[] = {1}, first[] = {0};
+    struct rig_tensor in = make(OP_TYPE_C64, 2, dim, RIG_PERMUTED, 1),
+                      sum = make(OP_TYPE_C64, 1, row, RIG_DENSE, 2),
+                      turned = make(OP_TYPE_C64, 2, dim, RIG_SLICED, 3),
+                      real = rig_tensor_make(OP_TYPE_F32, 1, row, RIG_DENSE, 4);
+    aclIntArray *over = aclCreateIntArray(first, 1), *along = aclCreateIntArray(last, 1);
+    const union op_test_arg sums[] = {{.tensor = in.acl},
+                                      {.ints = over},
+                                      {.integer = 0},
+                                      {.integer = ACL_COMPLEX64},
+                                      {.tensor = sum.acl}},
+                            turns[] = {{.tensor = in.acl}, {.ints = along}, {.tensor = turned.acl}},
+                            wrong[] = {{.tensor = in.acl},
+                                       {.ints = over},
+                                       {.integer = 0},
+                                       {.integer = ACL_FLOAT},
+                                       {.tensor = real.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("ReduceSum"), sums, true), 0);
+    CU_ASSERT_EQUAL(rig_run(rig_row("Flip"), turns, true), 0);
+    CU_ASSERT_EQUAL(rig_run(rig_row("ReduceSum"), wrong, false), 161002);
+    rig_tensor_take(&sum);
+    rig_tensor_take(&turned);
+    for (int64_t c = 0; c < COLUMNS; c++) {
+        double complex want = 0;
+        for (int64_t r = 0; r < ROWS; r++) {
+            want += get(&in, r * COLUMNS + c);
+            expect(&turned, r * COLUMNS + c, get(&in, r * COLUMNS + COLUMNS - 1 - c), 0);
+        }
+        expect(&sum, c, want, 1e-6);
+    }
+    CU_ASSERT_EQUAL(aclDestroyIntArray(over), 0);
+    CU_ASSERT_EQUAL(aclDestroyIntArray(along), 0);
+    struct rig_tensor *const all[] = {&in, &sum, &turned, &real};
+    for (unsigned i = 0; i < 4; i++) {
+        rig_tensor_free(all[i]);
+    }
+}
+
+static void tensors_are_filled_and_compared(void)
+{
+    const enum op_type types[] = {OP_TYPE_C64, OP_TYPE_C128};
+    const int64_t dim[] = {ROWS, COLUMNS};
+    const double number[] = {1.5, -0.25};
+    aclScalar *value = aclCreateScalar((void *)(uintptr_t)number, ACL_COMPLEX128);
+    for (unsigned i = 0; i < 2; i++) {
+        struct rig_tensor filled = make(types[i], 2, dim, RIG_SLICED, 1),
+                          other = make(types[i], 2, dim, RIG_DENSE, 2),
+                          same = rig_tensor_make(OP_TYPE_BOOL, 2, dim, RIG_DENSE, 3);
+        const union op_test_arg fill[] = {{.tensor = filled.acl}, {.scalar = value}},
+                                compare[] = {{.tensor = filled.acl},
+                                             {.tensor = other.acl},
+                                             {.tensor = same.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("InplaceFillScalar"), fill, true), 0);
+        rig_tensor_take(&filled);
+        for (int64_t k = 0; k < ROWS * COLUMNS; k++) {
+            expect(&filled, k, number[0] + I * number[1], 0);
+        }
+        // One element is the same, one has the same real part alone.
+        memcpy(rig_tensor_at(&other, 3), rig_tensor_at(&filled, 3), rig_type_bytes(types[i]));
+        memcpy(rig_tensor_at(&other, 5), rig_tensor_at(&filled, 5), rig_type_bytes(types[i]) / 2);
+        rig_tensor_put(&other);
+        CU_ASSERT_EQUAL(rig_run(rig_row("EqTensor"), compare, true), 0);
+        rig_tensor_take(&same);
+        for (int64_t k = 0; k < ROWS * COLUMNS; k++) {
+            CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&same, k), OP_TYPE_BOOL),
+                            get(&filled, k) == get(&other, k));
+        }
+        rig_tensor_free(&filled);
+        rig_tensor_free(&other);
+        rig_tensor_free(&same);
+    }
+    CU_ASSERT_EQUAL(aclDestroyScalar(value), 0);
+}
+
 // A result of a kind that the output cannot hold is refused, and the output stays as it is.
 static void results_must_fit_their_output(void)
 {
@@ -196,6 +314,9 @@ int main(int argc, char **argv)
     const struct leo_test tests[] = {
         {"tensors_of_complex_numbers", tensors_of_complex_numbers},
         {"numbers_and_signs", numbers_and_signs},
+        {"functions_of_one_number", functions_of_one_number},
+        {"sums_and_turns_go_by_parts", sums_and_turns_go_by_parts},
+        {"tensors_are_filled_and_compared", tensors_are_filled_and_compared},
         {"results_must_fit_their_output", results_must_fit_their_output},
     };
     rig_open();
