@@ -100,6 +100,13 @@ static leo_status join(const struct op_call *call, const struct names *names,
     return fits ? LEO_OK : fail_ranks(call, names);
 }
 
+// Factors of whole numbers are cut to whole ones.
+static double factor_of(const struct op_call *call, const char *name, const struct op_tensor *self)
+{
+    const struct op_scalar *factor = op_call_scalar(call, name);
+    return op_type_is_integer(self->type) ? (double)factor->integer : factor->real;
+}
+
 static leo_status take_self(const struct op_call *call, const struct names *names, unsigned rank,
                             const int64_t *dim, bool vector, struct op_matmul *matmul)
 {
@@ -111,8 +118,8 @@ static leo_status take_self(const struct op_call *call, const struct names *name
                             op_shape_text(rank - vector, dim).text);
     }
     matmul->has_self = true;
-    matmul->alpha = op_call_scalar(call, "alpha")->real;
-    matmul->beta = op_call_scalar(call, "beta")->real;
+    matmul->alpha = factor_of(call, "alpha", self);
+    matmul->beta = factor_of(call, "beta", self);
     return LEO_OK;
 }
 

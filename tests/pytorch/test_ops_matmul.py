@@ -57,6 +57,10 @@ class Matmul(common.Case):
         a, v, w, m = operands([(19, 23), (23,), (19,), (3, 23, 5)])
         self.expect_same(torch.mv, [a, v], "mv")
         self.expect_same(lambda w, a, v: torch.addmv(w, a, v, beta=0.5, alpha=3), [w, a, v], "addmv")
+        whole = [torch.randint(-9, 9, size) for size in ((5,), (5, 7), (7,))]
+        want = torch.addmv(*whole, beta=0.6, alpha=2.5)
+        got = torch.addmv(*(tensor.to(common.DEVICE) for tensor in whole), beta=0.6, alpha=2.5).cpu()
+        self.assertTrue(torch.equal(got, want), "addmv of whole numbers: factors are cut")
         self.expect_same(torch.dot, [v, v * 2], "dot")
         self.expect_same(torch.matmul, [v, m], "vector times matrices")
         self.expect_same(torch.matmul, [m.transpose(1, 2).contiguous(), v], "matrices times vector")
