@@ -179,6 +179,8 @@ void onnx_mean_variance(struct onnx_import *import);
 void onnx_lp_norm(struct onnx_import *import);
 void onnx_class_loss(struct onnx_import *import);
 
+void onnx_lstm(struct onnx_import *import);
+void onnx_gru(struct onnx_import *import);
 void onnx_attention(struct onnx_import *import);
 void onnx_rotary(struct onnx_import *import);
 void onnx_quantize(struct onnx_import *import);

@@ -220,6 +220,28 @@ void onnx_strides_of(struct onnx_import *import, struct onnx_tensor *in, int64_t
     }
 }
 
+static void dense_strides(const struct onnx_tensor *in, int64_t *stride)
+{
+    int64_t step = 1;
+    for (uint32_t d = in->rank; d-- > 0; step *= in->dim[d]) {
+        stride[d] = step;
+    }
+}
+
+static void turn_known(struct onnx_import *import, const struct onnx_tensor *in, const int64_t *dim,
+                       const int64_t *stride)
+{
+    const struct onnx_tensor self = *in; // its list may move
+    struct onnx_tensor *out = onnx_known(import, 0, self.dtype, self.rank, dim);
+    for (int64_t i = 0; out && i < onnx_count(out); i++) {
+        int64_t at = 0, left = i;
+        for (uint32_t d = self.rank; d-- > 0; left /= dim[d]) {
+            at += left % dim[d] * stride[d];
+        }
+        onnx_copy_known(out, i, &self, at);
+    }
+}
+
 void onnx_transpose(struct onnx_import *import)
 {
     int64_t order[LEO_OP_RANK_MAX], dim[LEO_OP_RANK_MAX], stride[LEO_OP_RANK_MAX] = {0},
@@ -234,11 +256,19 @@ void onnx_transpose(struct onnx_import *import)
         onnx_fail(import, "its perm has %u numbers for %u dimensions", count, rank);
         return;
     }
-    onnx_strides_of(import, in, stride);
+    if (in->known) {
+        dense_strides(in, stride);
+    } else {
+        onnx_strides_of(import, in, stride);
+    }
     for (uint32_t d = 0; d < rank; d++) {
         const uint32_t from = count ? onnx_axis(import, order[d], rank) : rank - 1 - d;
         dim[d] = in->dim[from];
         moved[d] = stride[from];
+    }
+    if (in->known) {
+        turn_known(import, in, dim, moved);
+        return;
     }
     onnx_add_view(import, 0, in, rank, dim, moved, 0);
 }

@@ -57,6 +57,7 @@ static const struct {
     {"GatherElements", onnx_gather_elements},
     {"GatherND", onnx_gather_nd},
     {"Gelu", onnx_gelu},
+    {"GRU", onnx_gru},
     {"Gemm", onnx_gemm},
     {"GlobalAveragePool", onnx_global_pool},
     {"GlobalMaxPool", onnx_global_pool},
@@ -72,6 +73,7 @@ static const struct {
     {"IsInf", onnx_is},
     {"IsNaN", onnx_is},
     {"LRN", onnx_lrn},
+    {"LSTM", onnx_lstm},
     {"LayerNormalization", onnx_layer_norm},
     {"LeakyRelu", onnx_with_slope},
     {"LeoMatMulBias", onnx_matmul_bias}, // made by fusions

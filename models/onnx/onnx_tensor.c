@@ -4,6 +4,7 @@
 
 #include <leo/alloc.h>
 #include <leo/dtype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,6 +163,15 @@ void onnx_set_value(struct onnx_tensor *tensor, uint32_t value)
     }
 }
 
+/* Finite numbers stay finite: masks are made of the least float, times 0 where nothing is hidden.
+ */
+static onnx_half narrow_weight(float number)
+{
+    const float most = 65504;
+    const float bounded = number > most ? most : number < -most ? -most : number;
+    return (onnx_half)(isinf(number) ? number : bounded);
+}
+
 uint32_t onnx_weight(struct onnx_import *import, uint32_t rank, const int64_t *dim,
                      const float *data)
 {
@@ -178,7 +188,7 @@ uint32_t onnx_weight(struct onnx_import *import, uint32_t rank, const int64_t *d
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
-        halves[i] = (onnx_half)data[i];
+        halves[i] = narrow_weight(data[i]);
     }
     const uint32_t value = model_build_weight(&import->build, LEO_DTYPE_F16, rank, dim, halves);
     leo_free(halves);
