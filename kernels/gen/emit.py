@@ -71,11 +71,11 @@ def declaration(row, phase="GetWorkspaceSize"):
         const = "const " if pointer and p.role == "IN" and p.code != "str" else ""
         words.append(f"{const}{c_type}{p.name}")
     words += ["uint64_t *workspaceSize", "aclOpExecutor **executor"]
-    return f"aclnnStatus aclnn{row.name}{phase}({', '.join(words)})"
+    return f"aclnnStatus {row.entry}{phase}({', '.join(words)})"
 
 
 def second(row):
-    return f"aclnnStatus aclnn{row.name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)"
+    return f"aclnnStatus {row.entry}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)"
 
 
 def wrap(text, width=100):

@@ -62,6 +62,11 @@ class Row:
         return self.get("internal") == "yes"
 
     @property
+    def entry(self):
+        """Its entry point of phase 2; phase 1 has more words behind."""
+        return self.get("entry", f"aclnn{self.name}")
+
+    @property
     def header(self):
         """Its header without aclnn_ and .h: the public one."""
         return self.public_header or self.own_header

@@ -15,7 +15,7 @@ def table_c(tables):
         words = [f"a[{i}].{FIELDS[p.kind]}" for i, p in enumerate(row.params)]
         parts.append(f"\nstatic aclnnStatus phase1_{row.name}(const union op_test_arg *a, uint64_t *bytes, "
                      f"aclOpExecutor **executor)\n{{\n    (void)a;\n"
-                     f"    return aclnn{row.name}GetWorkspaceSize({', '.join([*words, 'bytes', 'executor'])});\n}}\n")
+                     f"    return {row.entry}GetWorkspaceSize({', '.join([*words, 'bytes', 'executor'])});\n}}\n")
         parts.append(f"\nstatic const struct op_test_param params_{row.name}[] = {{\n")
         for p in row.params:
             parts.append(f'    {{"{p.name}", "{p.code}", \'{p.role[0]}\', {str(p.optional).lower()}, '
@@ -29,7 +29,7 @@ def table_c(tables):
             variables = ", ".join(str(index) for _, index in row.found) or "0"
             moves = "true" if row.expression.moves else "false"
         parts.append(f'    {{"{row.name}", "{row.family}", params_{row.name}, {len(row.params)}, phase1_{row.name}, '
-                     f"aclnn{row.name}, {ref}, {compute}, {len(getattr(row, 'found', []))}, {{{variables}}}, {moves}, "
+                     f"{row.entry}, {ref}, {compute}, {len(getattr(row, 'found', []))}, {{{variables}}}, {moves}, "
                      f"{c_string(row.get('test', ''))}, {'true' if row.get('cast') else 'false'}}},\n")
     parts.append(f"}};\nconst unsigned op_test_row_count = {len(ordered)};\n")
     return "".join(parts)

@@ -283,6 +283,61 @@ static void tensors_are_filled_and_compared(void)
     CU_ASSERT_EQUAL(aclDestroyScalar(value), 0);
 }
 
+/* ---- Fourier transforms ---- */
+
+enum { SIGNALS = 2, SAMPLES = 50, PIECE = 16, HOP = 5, WINDOW = 11 };
+enum { PIECES = (SAMPLES - PIECE) / HOP + 1, BINS = PIECE / 2 + 1 };
+
+static double complex bin_of(const struct rig_tensor *signal, const struct rig_tensor *window,
+                             int64_t batch, int64_t piece, int64_t bin)
+{
+    const int64_t first = (PIECE - WINDOW) / 2;
+    double complex sum = 0;
+    for (int64_t i = 0; i < PIECE; i++) {
+        const bool inside = i >= first && i < first + WINDOW;
+        const double weight = !inside ? 0 : window ? creal(get(window, i - first)) : 1;
+        sum += creal(get(signal, batch * SAMPLES + piece * HOP + i)) * weight *
+               cexp(-2 * I * acos(-1) * (double)(bin * i) / PIECE);
+    }
+    return sum;
+}
+
+static void run_stft(bool complex_out, bool windowed, bool normalized)
+{
+    const int64_t dim[] = {SIGNALS, SAMPLES}, list[] = {WINDOW},
+                  shape[] = {SIGNALS, BINS, PIECES, 2};
+    struct rig_tensor signal = make(OP_TYPE_F32, 2, dim, RIG_SLICED, 1),
+                      window = make(OP_TYPE_F32, 1, list, RIG_DENSE, 2),
+                      out = make(complex_out ? OP_TYPE_C64 : OP_TYPE_F32, complex_out ? 3 : 4,
+                                 shape, RIG_PERMUTED, 3);
+    const union op_test_arg args[] = {
+        {.tensor = signal.acl},  {.tensor = windowed ? window.acl : NULL},
+        {.tensor = out.acl},     {.integer = PIECE},
+        {.integer = HOP},        {.integer = WINDOW},
+        {.integer = normalized}, {.integer = 1},
+        {.integer = complex_out}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Stft"), args, true), 0);
+    rig_tensor_take(&out);
+    for (int64_t i = 0; i < SIGNALS * BINS * PIECES; i++) {
+        const double complex want = bin_of(&signal, windowed ? &window : NULL, i / (BINS * PIECES),
+                                           i % PIECES, i / PIECES % BINS) *
+                                    (normalized ? 0.25 : 1);
+        const double complex got =
+            complex_out ? get(&out, i) : get(&out, 2 * i) + I * get(&out, 2 * i + 1);
+        CU_ASSERT(cabs(got - want) <= 2e-4);
+    }
+    rig_tensor_free(&signal);
+    rig_tensor_free(&window);
+    rig_tensor_free(&out);
+}
+
+static void pieces_of_signals_are_transformed(void)
+{
+    for (int way = 0; rig_chip() == 1 && way < 4; way++) {
+        run_stft(way & 1, way != 2, way >> 1);
+    }
+}
+
 // A result of a kind that the output cannot hold is refused, and the output stays as it is.
 static void results_must_fit_their_output(void)
 {
@@ -317,6 +372,7 @@ int main(int argc, char **argv)
         {"functions_of_one_number", functions_of_one_number},
         {"sums_and_turns_go_by_parts", sums_and_turns_go_by_parts},
         {"tensors_are_filled_and_compared", tensors_are_filled_and_compared},
+        {"pieces_of_signals_are_transformed", pieces_of_signals_are_transformed},
         {"results_must_fit_their_output", results_must_fit_their_output},
     };
     rig_open();
