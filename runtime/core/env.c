@@ -139,6 +139,15 @@ leo_status rt_env_resolve(struct leo_rt_opts *opts)
         const char *tape = getenv("LEO_TAPE");
         opts->tape = tape && *tape ? tape : NULL;
     }
+    bool values = !opts->no_values;
+    if (!status && values) {
+        status = rt_env_flag("LEO_TAPE_VALUES", &values);
+    }
+    opts->no_values = !values;
+    if (!status && opts->no_values && !opts->tape) {
+        status =
+            rt_fail(LEO_ERR_INVALID_ARG, "LEO_TAPE_VALUES=0 is for a run that LEO_TAPE records");
+    }
     return status ? status : resolve_simd(opts);
 }
 

@@ -4,6 +4,7 @@
 #include "../core/debug.h"
 #include "../host/host_pool.h"
 #include "../host/pages.h"
+#include "../memory/unknown.h"
 #include "../scheduler/run_ahead.h"
 #include "../simd/simd.h"
 #include "../tape/record.h"
@@ -62,6 +63,21 @@ static leo_status create_tape(struct leo_sim_chip *chip, const struct leo_sim_op
     chip->function.tape = chip->scheduler.tape = chip->tape;
     for (unsigned id = 0; chip->tape && id < chip->cores.count; id++) {
         chip->cores.core[id].track = sim_tape_track(chip->tape, id);
+    }
+    return status;
+}
+
+static leo_status create_unknown(struct leo_sim_chip *chip, const struct leo_sim_opts *opts,
+                                 char *error, size_t error_bytes)
+{
+    if (opts->check) {
+        snprintf(error, error_bytes, "kernels that compute no values cannot be checked");
+        return LEO_ERR_INVALID_ARG;
+    }
+    leo_status status =
+        sim_unknown_create(chip->memory.hbm.base, chip->memory.hbm.bytes, &chip->memory.unknown);
+    for (unsigned id = 0; id < chip->cores.count; id++) {
+        chip->cores.core[id].unknown = chip->memory.unknown;
     }
     return status;
 }
@@ -139,6 +155,9 @@ static leo_status create(struct leo_sim_chip *chip, const struct leo_sim_opts *o
     }
     if (!status && stops(opts)) {
         status = sim_debug_create(&chip->cores, opts->debugger, &chip->scheduler.debug);
+    }
+    if (!status && opts->no_values) {
+        status = create_unknown(chip, opts, error, error_bytes);
     }
     if (!status && opts->tape) {
         status = create_tape(chip, opts, error, error_bytes);
@@ -258,6 +277,7 @@ void leo_sim_chip_destroy(struct leo_sim_chip *chip)
     leo_free(chip->cores.core);
     sim_pages_release(chip->arena, chip->arena_bytes);
     sim_l2_destroy(&chip->memory.l2);
+    sim_unknown_destroy(chip->memory.unknown);
     sim_hbm_destroy(&chip->memory.hbm);
     sim_host_lock_destroy(chip->run_lock);
     leo_free(chip);

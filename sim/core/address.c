@@ -154,7 +154,7 @@ uint8_t *sim_core_gm(struct sim_core *core, uint64_t addr, uint64_t bytes, bool 
  * what is written there. */
 static unsigned watched(const struct sim_core *core, bool global)
 {
-    return core->check || (global && core->stores) ? SIM_ACCESS_WATCHED : 0u;
+    return core->check || core->unknown || (global && core->stores) ? SIM_ACCESS_WATCHED : 0u;
 }
 
 static bool find_ub(struct sim_core *core, uint64_t addr, unsigned bytes, struct sim_region *region)

@@ -5,6 +5,7 @@
 #include "../host/host_pool.h"
 #include "../memory/hbm.h"
 #include "../memory/space.h"
+#include "../memory/unknown.h"
 #include "../tape/record.h"
 #include "debug.h"
 #include "deferred_mmad.h"
@@ -28,6 +29,12 @@ static void order_atomic(struct sim_scalar *scalar, uint64_t addr)
     }
 }
 
+/* What the unit buffer holds was computed by the units. */
+static void look(struct sim_core *core, uint64_t addr, unsigned bytes, bool global)
+{
+    core->looked |= !global || sim_unknown_has(core->unknown, addr & ~SIM_GM_NO_L2, bytes);
+}
+
 static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsigned access)
 {
     const struct sim_core *core = scalar->owner;
@@ -40,6 +47,9 @@ static void watch(struct sim_scalar *scalar, uint64_t addr, unsigned bytes, unsi
     if (global && core->stores && touch & SIM_TOUCH_WRITE) {
         const struct sim_span span = sim_store_span(addr, bytes);
         sim_core_stored(scalar->owner, &span, LEO_PIPE_S);
+    }
+    if (core->unknown && touch & SIM_TOUCH_READ) {
+        look(scalar->owner, addr, bytes, global);
     }
     if (!core->check || (global && core->poll.passing && touch == SIM_TOUCH_READ)) {
         return; // what polls is ordered by what it reads

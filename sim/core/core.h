@@ -133,6 +133,8 @@ struct sim_core {
     uint64_t stored;              /**< stores noted, in all blocks */
     struct sim_check *check;      /**< NULL = off */
     struct sim_tape_track *track; /**< NULL: nobody records what it does */
+    struct sim_unknown *unknown;  /**< NULL: units compute values */
+    bool looked;                  /**< the program saw what was not computed */
     struct sim_debug_core *debug; /**< NULL: no debugger */
     bool runs_ahead;              /**< its block's time has not come (scheduler/run_ahead.h) */
     bool run_ahead_stop;          /**< and what comes next depends on when it will */

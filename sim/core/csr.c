@@ -86,6 +86,13 @@ static void meet_products(struct sim_core *core, int at)
     }
 }
 
+/* What a unit found out from values. */
+static bool is_result(unsigned csr)
+{
+    return csr == LEO_CSR_ACC_VAL || csr == LEO_CSR_MAX_MIN_CNT || csr == LEO_CSR_RSVD_CNT ||
+           csr == LEO_CSR_VMS4_SR;
+}
+
 bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
 {
     struct sim_core *core = scalar->owner;
@@ -93,6 +100,7 @@ bool sim_core_csr_read(struct sim_scalar *scalar, unsigned csr, uint64_t *value)
     if (at >= 0) {
         meet_products(core, at);
         memcpy(value, (const uint8_t *)&core->csr + at, sizeof(*value));
+        core->looked |= core->unknown && is_result(csr);
         return true;
     }
     switch (csr) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The effect of an instruction: outlined, checked, done. Time is issue.c's. */
 #include "../check/check.h"
+#include "../memory/hbm.h"
+#include "../memory/unknown.h"
 #include "core.h"
 #include "debug.h"
 #include "deferred_mmad.h"
@@ -137,6 +139,25 @@ static bool looks_after(enum leo_insn insn)
            insn == LEO_INSN_LOAD_CBUF_TO_CB;
 }
 
+/* Whether a unit only moves and computes values: what it says to the scalar unit aside. */
+static bool is_values_only(const struct sim_core *core, const struct sim_op *op)
+{
+    return core->unknown && !core->stores && op->row->cost && op->row->foot;
+}
+
+/* What it writes nobody knows then. */
+static bool compute(struct sim_core *core, const struct sim_op *op)
+{
+    if (!is_values_only(core, op)) {
+        return op->row->exec(core, op);
+    }
+    const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
+    if (dst->touch & SIM_TOUCH_WRITE && dst->space == LEO_MEM_SPACE_GM) {
+        sim_unknown_set(core->unknown, dst->low & ~SIM_GM_NO_L2, dst->extent, false);
+    }
+    return true;
+}
+
 bool sim_core_execute(struct sim_core *core, struct sim_op *op)
 {
     op->row = &core->insns[op->insn];
@@ -162,7 +183,7 @@ bool sim_core_execute(struct sim_core *core, struct sim_op *op)
     if (core->deferred && !looks_after(op->insn)) {
         sim_deferred_meet(core, op->foot);
     }
-    return core->foot.empty || (is_within_limit(core, op) && op->row->exec(core, op)) ||
+    return core->foot.empty || (is_within_limit(core, op) && compute(core, op)) ||
            tell_config(core, op);
 }
 

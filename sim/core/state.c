@@ -73,6 +73,8 @@ static const struct sim_section list[] = {
     SECTION(BLOCK, poll),
     SECTION(GIVEN, stores),
     SECTION(CLOCK, stored),
+    SECTION(WIRED, unknown),
+    SECTION(BLOCK, looked),
     SECTION(WIRED, check),
     SECTION(WIRED, track),
     SECTION(WIRED, debug),

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct sim_check_written;
+struct sim_unknown;
 
 struct sim_memory {
     struct sim_hbm hbm;
@@ -16,5 +17,6 @@ struct sim_memory {
     bool overflow[LEO_SPACES]; /**< sticky: a block ended with CSR overflow set */
     struct sim_l2 l2;
     struct sim_check_written *written; /**< what copies and kernels wrote; NULL = nobody asks */
+    struct sim_unknown *unknown;       /**< of a chip that computes no values; NULL = it does */
     _Atomic bool windowed; /**< others write its memory unseen: nobody knows what is unwritten */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies, reductions and fills. The bytes move when the entry starts; its end follows from the
  * engine's latency and rate. */
+#include "../memory/unknown.h"
 #include "run_ahead.h"
 #include "scheduler.h"
 
@@ -39,6 +40,23 @@ static void tell_l2(struct sim_scheduler *scheduler, const struct leo_sqe_copy *
     }
 }
 
+/* What is known of what a copy writes; whether it takes to the host what nobody computed. */
+static bool tell_unknown(struct sim_unknown *unknown, const struct leo_sqe_copy *body, bool is_fill)
+{
+    bool looks = false;
+    for (uint32_t row = 0; row < body->height; row++) {
+        const uint64_t src = body->src + row * body->src_pitch,
+                       dst = body->dst + row * body->dst_pitch;
+        const bool known = is_fill || body->flags & LEO_SQE_COPY_HOST_SRC ||
+                           !sim_unknown_has(unknown, src, body->width);
+        if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
+            sim_unknown_set(unknown, dst, body->width, known);
+        }
+        looks |= body->flags & LEO_SQE_COPY_HOST_DST && !known;
+    }
+    return looks;
+}
+
 static bool move(struct sim_scheduler *scheduler, struct sim_stream *stream,
                  const struct leo_sqe_copy *body)
 {
@@ -67,6 +85,9 @@ bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *e
         return false;
     }
     const bool is_fill = stream->entry.opcode == LEO_SQE_OP_FILL;
+    if (scheduler->memory->unknown) {
+        stream->looked = tell_unknown(scheduler->memory->unknown, &body, is_fill);
+    }
     tell_l2(scheduler, &body, is_fill);
     *end_ps =
         reserve_engine(scheduler, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),

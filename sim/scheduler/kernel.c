@@ -330,6 +330,7 @@ static void close_block(struct sim_scheduler *scheduler, unsigned id)
     kernel->sums.hbm_read += stats->hbm_read;
     kernel->sums.hbm_write += stats->hbm_write;
     kernel->running--;
+    scheduler->stream[slot->queue].looked |= scheduler->cores->core[id].looked;
     if (scheduler->tape) {
         sim_tape_end(scheduler->tape, id, slot->queue, slot->block,
                      member_of(scheduler, kernel, id));

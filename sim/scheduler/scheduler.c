@@ -98,7 +98,7 @@ static bool fetch(struct sim_scheduler *scheduler, unsigned queue)
                       scheduler->now_ps, &stream->entry);
     }
     memset(&stream->fault, 0, sizeof(stream->fault));
-    stream->checked = false;
+    stream->checked = stream->looked = false;
     stream->early = sim_run_ahead_take(scheduler, queue);
     ready = later(ready, later(scheduler->now_ps, stream->free_ps));
     if (stream->entry.host_ns > MAX_HOST_NS) {
@@ -347,7 +347,11 @@ static void complete(struct sim_scheduler *scheduler, unsigned queue)
         stream->had_task = true;
     }
     if (scheduler->tape && queue) {
-        sim_tape_done(scheduler->tape, queue, stream->fault.code, stream->start_ps, stream->end_ps);
+        const struct sim_tape_done done = {.fault = (uint32_t)stream->fault.code,
+                                           .start_ps = stream->start_ps,
+                                           .end_ps = stream->end_ps,
+                                           .looked = stream->looked};
+        sim_tape_done(scheduler->tape, queue, &done);
     }
     if (scheduler->replay) {
         replay_done(scheduler, queue, takes ? &record : NULL);

@@ -77,6 +77,7 @@ struct sim_stream {
     struct sim_check_global *check; /**< of the present kernel; NULL = not checked */
     bool checked;                   /**< the fault is the checker's first finding */
     struct sim_findings *stuck;     /**< who waits for whom in a deadlock; NULL = none so far */
+    bool looked;                    /**< the present task read values that were not computed */
     uint8_t *args;                  /**< copy of the argument block */
     uint32_t args_capacity;
     struct sim_run_ahead_task *early; /**< what was computed of the present task before its time */

@@ -12,6 +12,7 @@ static const struct sim_section stream_list[] = {
     SECTION(GIVEN, fault_core), SECTION(GIVEN, fault_cycle),   SECTION(GIVEN, kernel),
     SECTION(GIVEN, check),      SECTION(GIVEN, checked),       SECTION(GIVEN, stuck),
     SECTION(WIRED, args),       SECTION(WIRED, args_capacity), SECTION(GIVEN, early),
+    SECTION(GIVEN, looked),
 };
 #undef SECTION
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SIM_TAPE_MAGIC "LEOTAPE5"
+#define SIM_TAPE_MAGIC "LEOTAPE6"
 
 struct sim_tape_head {
     char magic[8];
@@ -56,6 +56,7 @@ struct sim_tape_done {
     uint32_t task;
     uint32_t fault; /**< enum leo_fault */
     uint64_t start_ps, end_ps;
+    uint64_t looked; /**< 1: read what was not computed (leo_sim_opts.no_values) */
 };
 
 /** Items of a block; the first byte tells which. What a time log holds has its sim_time_kind. */

@@ -196,6 +196,16 @@ const char *leo_sim_tape_soc_text(const struct leo_sim_tape *tape)
     return sim_tape_soc_text(tape->data);
 }
 
+uint64_t leo_sim_tape_looks(const struct leo_sim_tape *tape)
+{
+    uint64_t looks = 0;
+    for (uint64_t i = 0; i < tape->file.entries; i++) {
+        const struct sim_tape_done *done = tape->file.entry[i].done;
+        looks += done && done->looked;
+    }
+    return looks;
+}
+
 void leo_sim_tape_links(const struct leo_sim_tape *tape,
                         void (*each)(void *user, const struct leo_link_note *note), void *user)
 {

@@ -176,10 +176,10 @@ uint32_t sim_tape_present(const struct sim_tape *tape, unsigned queue)
     return tape->present[queue];
 }
 
-void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64_t start_ps,
-                   uint64_t end_ps)
+void sim_tape_done(struct sim_tape *tape, unsigned queue, const struct sim_tape_done *how)
 {
-    const struct sim_tape_done done = {tape->present[queue], fault, start_ps, end_ps};
+    struct sim_tape_done done = *how;
+    done.task = tape->present[queue];
     write_chunk(tape, SIM_TAPE_DONE, &done, sizeof(done), 0);
     atomic_fetch_add(&tape->complete, 1);
 }

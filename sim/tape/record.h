@@ -15,6 +15,7 @@ struct sim_config;
 struct sim_core;
 struct sim_hbm;
 struct sim_tape;
+struct sim_tape_done;
 struct sim_tape_track;
 
 /** `soc_text`: what the chip was made of; it is in the file. */
@@ -32,9 +33,8 @@ void sim_tape_task(struct sim_tape *tape, unsigned queue, bool is_first, uint64_
                    const struct leo_sqe *entry);
 /** Number of the present task of a queue. */
 uint32_t sim_tape_present(const struct sim_tape *tape, unsigned queue);
-/** The present task of a queue is complete. */
-void sim_tape_done(struct sim_tape *tape, unsigned queue, uint32_t fault, uint64_t start_ps,
-                   uint64_t end_ps);
+/** The present task of a queue is complete; `how` but for its number. */
+void sim_tape_done(struct sim_tape *tape, unsigned queue, const struct sim_tape_done *how);
 /** A name for tasks with a tag that come later. Any thread. */
 void sim_tape_name(struct sim_tape *tape, uint32_t tag, const char *name);
 /** What the host did with other cards, before the entry that ends it. Any thread. */

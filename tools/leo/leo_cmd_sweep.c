@@ -224,7 +224,8 @@ static bool is_of_chip(const char *path, const char *soc)
     char *text = replay_soc_text("sweep", soc);
     bool good = text && replay_tape_open("sweep", path, &tape);
     if (good) {
-        good = replay_mark_compare(tape.soc_text, text, &mark) && mark.effect == CHIP_EFFECT_NONE;
+        good = replay_mark_compare(tape.soc_text, text, false, &mark) &&
+               mark.effect == CHIP_EFFECT_NONE;
         replay_tape_close(&tape);
     }
     leo_free(text);

@@ -7,8 +7,11 @@
 static void take(void *user, const struct chip_difference *difference)
 {
     struct replay_mark *mark = user;
-    mark->effect = difference->effect > mark->effect ? difference->effect : mark->effect;
-    if (difference->effect < CHIP_EFFECT_PLANS) {
+    const bool is_link = mark->prices_links && strcmp(difference->section, "link") == 0;
+    const enum chip_effect effect = is_link ? CHIP_EFFECT_TIMES : difference->effect;
+    mark->links |= is_link;
+    mark->effect = effect > mark->effect ? effect : mark->effect;
+    if (effect < CHIP_EFFECT_PLANS) {
         return;
     }
     char word[264];
@@ -22,14 +25,14 @@ static void take(void *user, const struct chip_difference *difference)
     }
 }
 
-bool replay_mark_compare(const char *recorded_text, const char *priced_text,
+bool replay_mark_compare(const char *recorded_text, const char *priced_text, bool prices_links,
                          struct replay_mark *mark)
 {
-    *mark = (struct replay_mark){.effect = CHIP_EFFECT_NONE};
+    *mark = (struct replay_mark){.effect = CHIP_EFFECT_NONE, .prices_links = prices_links};
     return chip_texts_compare(recorded_text, priced_text, take, mark);
 }
 
 const char *replay_mark_text(const struct replay_mark *mark)
 {
-    return mark->effect >= CHIP_EFFECT_PLANS ? "estimate" : "exact";
+    return mark->effect >= CHIP_EFFECT_PLANS || mark->looks ? "estimate" : "exact";
 }

@@ -61,6 +61,7 @@ bool replay_tape_open(const char *command, const char *path, struct replay_tape 
     if (!read_file(command, path, tape)) {
         return false;
     }
+    tape->looks = leo_sim_tape_looks(tape->data);
     tape->soc = leo_sim_tape_soc(tape->data);
     tape->soc_text = leo_sim_tape_soc_text(tape->data);
     return true;

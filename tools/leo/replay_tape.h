@@ -9,6 +9,7 @@
 struct replay_tape {
     struct leo_sim_tape *data;
     uint64_t hash;        /**< of the file */
+    uint64_t looks;       /**< tasks that read values which were not computed */
     const char *soc;      /**< name of the recorded run's chip, in `data` */
     const char *soc_text; /**< its file, there too */
 };

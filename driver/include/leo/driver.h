@@ -55,6 +55,7 @@ struct leo_drv_sim_opts {
     unsigned index;
     unsigned check;                      /**< enum leo_drv_check bits */
     const char *tape;                    /**< file that records what the chip does; NULL = none */
+    bool no_values;                      /**< units compute nothing */
     const struct leo_debugger *debugger; /**< leo/debug.h; NULL = none */
 };
 

@@ -42,6 +42,7 @@ static leo_status open_transport(struct leo_rt *rt, int index, struct leo_transp
         .index = (unsigned)index,
         .check = rt->check,
         .tape = rt->opts.tape ? tape : NULL,
+        .no_values = rt->opts.no_values,
         .debugger = rt->code                ? rt_code_counter(rt->code)
                     : rt->gdb && index == 0 ? gdb_server_debugger(rt->gdb)
                                             : NULL,

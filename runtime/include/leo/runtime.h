@@ -58,6 +58,8 @@ struct leo_rt_opts {
     /** LEO_TAPE: a file that records what the devices do, for leo replay; those after the first
      * append their number. NULL = none. */
     const char *tape;
+    /** LEO_TAPE_VALUES=0: units compute nothing; only the tape and times are of use. */
+    bool no_values;
 };
 leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **rt);
 void leo_rt_destroy(struct leo_rt *rt);

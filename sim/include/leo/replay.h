@@ -43,6 +43,8 @@ struct leo_sim_tape;
  * another version of the simulator; LEO_ERR_INVALID_ARG: damaged; LEO_ERR_NO_MEMORY.
  */
 leo_status leo_sim_tape_open(const void *file, size_t bytes, struct leo_sim_tape **tape_out);
+/** Launches, and copies to the host, that read what was not computed (leo_sim_opts.no_values). */
+uint64_t leo_sim_tape_looks(const struct leo_sim_tape *tape);
 /** NULL is accepted. */
 void leo_sim_tape_close(struct leo_sim_tape *tape);
 /** The chip of the recorded run, and the text of its file. */

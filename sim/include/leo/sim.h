@@ -32,7 +32,8 @@ struct leo_sim_opts {
     uint64_t gm_base, gm_bytes;
     unsigned check; /**< LEO_SIM_CHECK_* bits: what kernels are checked for; 0 = nothing. */
     const char
-        *tape; /**< File that tells afterwards what was done, for leo/replay.h; NULL = none. */
+        *tape;      /**< File that tells afterwards what was done, for leo/replay.h; NULL = none. */
+    bool no_values; /**< Units compute nothing: only times and the tape are of use. */
     /** Stops kernels for a debugger, or counts their instructions; borrowed. NULL = none. Cores
      * that may be stopped run on the caller's thread. */
     const struct leo_debugger *debugger;

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 LEO, SOCS, KERNELS, PAGE = sys.argv[1:5]
 
@@ -107,6 +108,21 @@ class Replay(unittest.TestCase):
                 self.assertEqual([t["us"] for t in priced["task"]], [t["recorded_us"] for t in priced["task"]], row)
                 self.assertEqual(priced["us"], priced["recorded_us"], row)
                 self.assertGreater(priced["recalled"], -1 if numbers else 5, row)  # what the small L2 holds is never the same
+
+    def test_without_values_times_are_the_same(self):
+        # The scalar unit reads the unit buffer in the last two: an addition by elements; the tails of rows on the 910A.
+        rows = (("ascend910b1", "op_matmul,dtype=f16 m=64 k=300 n=200", False), ("ascend910a", "op_cast,from=f32 to=f16 rows=300 cols=517", True),
+                ("ascend910b1", "stream_add,dtype=f16 rows=16 cols=256 tile_elems=1024 unit=scalar cores=2", True))
+        for soc, row, looks in rows:
+            self.record(soc, row)
+            with_values = self.replay()
+            with unittest.mock.patch.dict(os.environ, {"LEO_TAPE_VALUES": "0"}):
+                self.record(soc, row)
+            without = self.replay()
+            self.assertEqual([t["us"] for t in without["task"]], [t["us"] for t in with_values["task"]], row)
+            self.assertEqual((without["mark"], without["looks"] > 0), ("estimate" if looks else "exact", looks), row)
+        refused = run("accuracy", self.path("row.csv"), LEO_TAPE_VALUES="0")
+        self.assertIn("LEO_TAPE_VALUES=0 is for a run that LEO_TAPE records", refused.stdout + refused.stderr)
 
     def test_priced_as_run(self):
         for soc, rows in ROWS.items():

@@ -197,6 +197,12 @@ class Study(unittest.TestCase):
         for tape in truth.iterdir():
             shutil.copy(tape, self.path("tape"))
             self.assertEqual(recorded["ps"], round(self.replay()["recorded_us"] * 1e6))
+        chip = self.write("links.ini", "[soc]\nbase = ascend910b1\nname = links\n[link]\ncollective_gb_per_s = 7\nboard_latency_ns = 9000\nstart_ns = 1000\n")
+        links = self.write("l.csv", "name,link.collective_gb_per_s,link.board_latency_ns,link.start_ns\nlinks,7,9000,1000\n")
+        told = self.variants(str(tapes), "--vary", links, out="links")["links"]
+        recorded = self.variants(str(ranks.record(MEMBER, self.path("links.tapes"), 3, 6, chip)), out="links.truth")["base"]
+        self.assertEqual((told["mark"], told["ps"], told["links_ps"]), ("exact", recorded["ps"], recorded["links_ps"]))
+        self.refused("link.start_ns", self.tape(), "--vary", links)
         next(tapes.iterdir()).unlink()
         told = self.variants(str(tapes), "--vary", table, out="two")
         self.assertEqual((told["slow host"]["mark"], told["slow host"]["estimated_by"]), ("estimate", "waits for ranks that were not recorded"))

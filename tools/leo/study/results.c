@@ -155,18 +155,19 @@ static const char *mark_of(const struct study_tapes *tapes, const struct study_v
 static const char *reason_of(const struct study_tapes *tapes, const struct study_variant *variant)
 {
     return variant->mark.keys[0]             ? variant->mark.keys
+           : variant->mark.looks             ? "values that were not computed"
            : variant->cards                  ? "each copy of the recorded ranks does the same"
            : waits_are_known(tapes, variant) ? ""
                                              : "waits for ranks that were not recorded";
 }
 
-/* With --cards the ranks meet on a topology, else as they did. */
+/* With --cards the ranks meet on a topology, with another [link] by that, else as they did. */
 static json_t *price(const struct study_request *request, const struct study_tapes *tapes,
                      const struct study_variant *variant)
 {
     struct study_topology of_chip;
-    const bool has_file = request->topology_path != NULL;
-    if (!variant->cards) {
+    const bool has_file = variant->cards && request->topology_path;
+    if (!variant->cards && !variant->mark.links) {
         return study_price(tapes, variant->text, variant->name, NULL);
     }
     if (!has_file && !study_topology_of_chip(variant->text, &of_chip)) {
@@ -178,7 +179,7 @@ static json_t *price(const struct study_request *request, const struct study_tap
                                       .topology = has_file ? &request->topology : &of_chip,
                                       .is_placed = has_file};
     json_t *result = study_price(tapes, variant->text, variant->name, &cards);
-    if (result) {
+    if (result && variant->cards) {
         json_object_set_new(result, "cards", json_integer(variant->cards));
         json_object_set_new(result, "topology", json_string(cards.topology->name));
     }

@@ -168,7 +168,7 @@ bool study_tapes_are_of(const struct study_tapes *tapes, const char *soc_text, c
 {
     for (size_t i = 0; i < tapes->count; i++) {
         struct replay_mark mark;
-        if (!replay_mark_compare(tapes->of[i].tape.soc_text, soc_text, &mark)) {
+        if (!replay_mark_compare(tapes->of[i].tape.soc_text, soc_text, false, &mark)) {
             return false;
         }
         if (mark.effect != CHIP_EFFECT_NONE) {

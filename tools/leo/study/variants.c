@@ -200,8 +200,13 @@ static bool check_cards(const struct study_request *request, const struct study_
 static bool judge(const struct study_request *request, const struct study_tapes *tapes,
                   struct study_variant *variant)
 {
-    if (!replay_mark_compare(tapes->of[0].tape.soc_text, variant->text, &variant->mark)) {
+    // What ranks do together is priced by [link] if all of them are there.
+    const bool links = study_links_count(tapes->links) > 0 && study_links_whole(tapes->links);
+    if (!replay_mark_compare(tapes->of[0].tape.soc_text, variant->text, links, &variant->mark)) {
         return false;
+    }
+    for (size_t i = 0; i < tapes->count; i++) {
+        variant->mark.looks += tapes->of[i].tape.looks;
     }
     const enum chip_effect may =
         request->estimate || request->tape ? CHIP_EFFECT_PLANS : CHIP_EFFECT_TIMES;
