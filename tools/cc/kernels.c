@@ -66,6 +66,13 @@ enum {
     VECTOR_PIPES = 1 << LEO_PIPE_V,
 };
 
+/* DataCopy of Ascend C holds these where a tensor's place is known only when it runs: they tell
+ * nothing about the core. */
+static bool tells_nothing(enum leo_insn insn)
+{
+    return insn == LEO_INSN_COPY_CBUF_TO_BT || insn == LEO_INSN_COPY_CBUF_TO_FBUF;
+}
+
 /* True if the code of the symbol holds an instruction of one of the pipes. */
 static bool uses_pipes(const struct image *image, const GElf_Sym *symbol, unsigned pipes)
 {
@@ -80,7 +87,7 @@ static bool uses_pipes(const struct image *image, const GElf_Sym *symbol, unsign
         struct leo_insn_word insn;
         memcpy(&word, (const char *)data->d_buf + at, sizeof(word));
         if (leo_insn_decode(word, &insn)) {
-            if (pipes >> leo_insn_info(insn.insn)->pipe & 1) {
+            if (pipes >> leo_insn_info(insn.insn)->pipe & 1 && !tells_nothing(insn.insn)) {
                 return true;
             }
         }

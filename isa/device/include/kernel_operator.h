@@ -19,6 +19,8 @@
 #endif
 #define LEO_ASCENDC 1
 #include <leo/device.h>
+// The generation of the core, as the vendor's compiler defines it.
+#define __CCE_AICORE__ (LEO_HAS_2201 ? 220 : 100)
 #include <limits>
 #include <type_traits>
 

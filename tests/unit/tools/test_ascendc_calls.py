@@ -186,11 +186,18 @@ class Calls(Case):
         want = [x[r * width + i] for r in range(rows) for i in range(keep)]
         self.assertEqual(got[:len(want)], want, self.said)
 
+    def test_places_known_when_it_runs(self):
+        """A copy between buffers that may be anywhere does not make a kernel one of cube cores."""
+        x = [float(i) for i in range(64)]
+        body = ("LocalTensor<float> t; t.address_.logicPos = (uint8_t)(GetBlockIdx() == 0 ? TPosition::VECIN : TPosition::C2);"
+                "t.address_.bufferAddr = (uint64_t)z.GetPhyAddr(); DataCopy(t, x, n);")
+        self.assertEqual(self.call(B1, body, x, x), x, self.said)
+
     def test_names_of_the_vendors_compiler(self):
         x = [float(i) for i in range(64)]
         body = ("LocalTensor<float> t; t.address_.logicPos = (uint8_t)TPosition::VECIN; t.address_.bufferAddr = (uint64_t)x.GetPhyAddr();"
                 "TBuffAddr place; place.bufferAddr = (uint64_t)z.GetPhyAddr(); LocalTensor<float> to; to.SetAddr(place);"
-                "const __fp16 one = 1; assert(block_num == 1); Adds(to, t, (float)block_idx + (float)one, (int)n);")
+                "const __fp16 one = 1; assert(block_num == 1 && __CCE_AICORE__ == 220); Adds(to, t, (float)block_idx + (float)one, (int)n);")
         self.assertEqual(self.call(B1, body, x, x), [v + 1 for v in x])
 
     def test_log(self):

@@ -34,6 +34,7 @@ TILING_DATA_FIELD_DEF(uint8_t, first);
 TILING_DATA_FIELD_DEF_STRUCT(Inner, inner);
 TILING_DATA_FIELD_DEF(int32_t, total);
 TILING_DATA_FIELD_DEF_STRUCT(TCubeTiling, cube);
+TILING_DATA_FIELD_DEF_STRUCT(UnPadTiling, unpad);
 TILING_DATA_FIELD_DEF(uint64_t, last);
 END_TILING_DATA_DEF
 REGISTER_TILING_DATA_CLASS(ListMix, MixTiling)
@@ -51,6 +52,10 @@ static ge::graphStatus Tile(gert::TilingContext *context)
     if (cube.GetTiling(tiling.cube) != 0) {
         return ge::GRAPH_FAILED;
     }
+    uint32_t most, least;
+    const ge::Shape rows(std::vector<int64_t>{2, 3, 40});
+    AscendC::GetUnPadMaxMinTmpSize(platform_ascendc::PlatformAscendC(context->GetPlatformInfo()), rows, 4, most, least);
+    AscendC::UnPadTilingFunc(rows, least, 4, tiling.unpad);
     tiling.set_first(7);
     tiling.inner.set_small(5);
     tiling.inner.set_numbers(numbers);
@@ -109,8 +114,9 @@ extern "C" __global__ __aicore__ void list_mix(GM_ADDR xs, GM_ADDR sizes, GM_ADD
         kind = 4;
     }
     int32_t values[] = {t.first, t.inner.small, t.inner.numbers[0], t.inner.numbers[1], t.inner.numbers[2], t.total, t.cube.baseK, (int32_t)t.last,
-                        x.GetValue(3), kind, z == zOut, workspace != nullptr, (int32_t)((__gm__ int64_t *)sizes)[1], out.GetValue(13), (int32_t)words[1]};
-    for (int i = 0; i < 15; i++) {
+                        x.GetValue(3), kind, z == zOut, workspace != nullptr, (int32_t)((__gm__ int64_t *)sizes)[1], out.GetValue(13), (int32_t)words[1],
+                        (int32_t)(t.unpad.srcHeight * 100 + t.unpad.srcWidth)};
+    for (int i = 0; i < 16; i++) {
         out.SetValue(i, values[i]);
     }
     DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(out);
@@ -147,7 +153,7 @@ int main()
         int again = aclnnListMix(workspace, bytes, executor, stream);
         aclrtMemcpy(host, 64, data + 128, 64, ACL_MEMCPY_DEVICE_TO_HOST);
         printf("%d %d %d %d:", first, second, third, again);
-        for (int i = 0; i < 15; i++) {
+        for (int i = 0; i < 16; i++) {
             printf(" %d", host[i]);
         }
         printf("\\n");
@@ -156,7 +162,7 @@ int main()
 }
 """
 # 128 is baseK: two blocks of 128 by 128 halves fill an operand's L0.
-SAID = "".join(f"0 0 0 161002: 7 5 11 12 14 4 128 {key} 40 {key} 1 1 12 77 1\n" for key in (2, 3, 4))
+SAID = "".join(f"0 0 0 161002: 7 5 11 12 14 4 128 {key} 40 {key} 1 1 12 77 1 640\n" for key in (2, 3, 4))
 
 
 class CustomOp(unittest.TestCase):
@@ -169,8 +175,8 @@ class CustomOp(unittest.TestCase):
         return subprocess.run([CANN / "bin/msopgen", "gen", *map(str, words)], capture_output=True, text=True, check=False)
 
     def build(self, *words):
-        return subprocess.run([sys.executable, "-B", CANN / "share/leo/custom_op/build.py", "--host", self.path / "op_host", "--kernel",
-                               self.path / "op_kernel", "--out", self.path / "out", *words], capture_output=True, text=True, check=False)
+        return subprocess.run([sys.executable, "-B", CANN / "share/leo/custom_op/build.py", "--host", "op_host", "--kernel", "op_kernel", "--out", "out",
+                               *words], cwd=self.path, capture_output=True, text=True, check=False)
 
     def write(self, name, host, kernel):
         for folder, text in (("op_host", host), ("op_kernel", kernel)):

@@ -112,11 +112,10 @@ constexpr int leo_event_of(pipe_t from, pipe_t to)
 
 class TPipe;
 
-/** A buffer of a queue. `queued` is the next one in its queue, and must come first: the queue's own
- * head lies before the first one as if it were one of them. */
+/** A buffer of a queue. */
 struct leo_buffer {
-    leo_buffer *queued;
-    leo_buffer *next; /**< of the ring of its queue */
+    leo_buffer *queued; /**< the next one in its queue */
+    leo_buffer *next;   /**< of the ring of its queue */
     uint64_t address, event;
     uint8_t is_out; /**< between AllocTensor and FreeTensor */
 };
@@ -125,15 +124,15 @@ constexpr uint32_t LEO_BUFFERS = 64; /**< that a TPipe gives out in queues */
 
 /** What TPipe knows of a queue: how to leave no flag behind. */
 struct leo_queue_base {
-    leo_queue_base *next = nullptr;
-    void (*drain)(leo_queue_base *queue) = nullptr;
+    leo_queue_base *next;
+    void (*drain)(leo_queue_base *queue);
     TPipe *pipe = nullptr;
 };
 
 template <TPosition source, TPosition destination, int32_t depth, auto mask = 0> class TQueBind;
 template <TPosition position = TPosition::VECCALC> class TBuf;
 
-inline LEO_DEVICE TPipe *leo_pipe; /**< the one that lives */
+static LEO_DEVICE __attribute__((unused)) TPipe *leo_pipe; /**< the one that lives */
 
 class TPipe
 {
@@ -268,27 +267,29 @@ class TPipe
         events_[empty] &= (uint8_t)given;
     }
 
-    /** A ring of buffers with ids of both events (none if fill is negative). One copy for all kinds
-     * of queues: code costs time to fetch. */
-    __attribute__((noinline)) leo_buffer *leo_open(leo_queue_base *queue, leo_memory memory,
-                                                   int fill, int empty, uint32_t count,
-                                                   uint32_t bytes)
+    /** A ring of buffers with ids of both events (none if fill is negative). */
+    LEO_AC_METHOD leo_buffer *leo_open(leo_queue_base *queue, leo_memory memory, int fill,
+                                       int empty, uint32_t count, uint32_t bytes)
     {
-        leo_buffer *first = buffers_ + buffers_used_, *buffer = first;
+        leo_buffer *first = buffers_ + buffers_used_;
         buffers_used_ += count;
-        if (buffers_used_ > LEO_BUFFERS) {
+        if (__builtin_expect(buffers_used_ > LEO_BUFFERS, 0)) {
             leo_no_buffers();
         }
-        uint32_t address = leo_take_bytes(memory, bytes * count),
-                 event = fill < 0 ? 0 : leo_take_pair(fill, empty, count);
+        const uint32_t address = leo_take_bytes(memory, bytes * count),
+                       event = fill < 0 ? 0 : leo_take_pair(fill, empty, count);
+        if (__builtin_constant_p(count) && count <= 2) {
+            leo_open_buffer(first, 0, first + count - 1, address, event);
+            if (count == 2) {
+                leo_open_buffer(first, 1, first, address + bytes, event + 1);
+            }
+        } else {
 #pragma clang loop unroll(disable)
-        for (; count; count--, buffer++, address += bytes, event++) {
-            buffer->next = buffer + 1;
-            buffer->address = address;
-            buffer->event = event;
-            buffer->is_out = 0;
+            for (uint32_t i = 0; i < count; i++) {
+                leo_open_buffer(first, i, first + (i + 1 < count ? i + 1 : 0), address + i * bytes,
+                                event + i);
+            }
         }
-        buffer[-1].next = first;
         queue->next = queues_;
         queue->pipe = this;
         queues_ = queue;
@@ -306,6 +307,15 @@ class TPipe
     }
 
   private:
+    LEO_AC_METHOD static void leo_open_buffer(leo_buffer *first, uint32_t index, leo_buffer *next,
+                                              uint32_t address, uint32_t event)
+    {
+        first[index].next = next;
+        first[index].address = address;
+        first[index].event = event;
+        first[index].is_out = 0;
+    }
+
     static __attribute__((noinline, cold)) void leo_no_bytes(leo_memory memory, uint32_t bytes)
     {
         leo_print("TPipe::InitBuffer: memory %d has %u bytes, and %u are asked for\n", (int)memory,
@@ -376,7 +386,6 @@ class TQueBind : public leo_queue_base
         bytes_ = (bytes + 31) / 32 * 32;
         count_ = count;
         head_ = nullptr;
-        tail_ = (leo_buffer *)&head_;
         drain = leo_drain;
         first_ = turn_ = of->leo_open(this, leo_memory_of(source), filler != emptier ? fill : -1,
                                       empty, count, bytes_);
@@ -391,14 +400,15 @@ class TQueBind : public leo_queue_base
     template <typename T> LEO_AC_METHOD LocalTensor<T> AllocTensor()
     {
         leo_buffer *buffer = turn_;
+        const uint64_t event = buffer->event;
         if constexpr (filler != emptier) {
-            wait_flag(emptier, filler, buffer->event);
+            wait_flag(emptier, filler, event);
         } else {
             pipe_barrier(filler);
         }
         turn_ = buffer->next;
         buffer->is_out = 1;
-        return leo_tensor<T>(buffer);
+        return leo_tensor<T>(buffer, event);
     }
 
     template <typename T> LEO_AC_METHOD void AllocTensor(LocalTensor<T> &tensor)
@@ -410,10 +420,14 @@ class TQueBind : public leo_queue_base
     {
         leo_buffer *buffer = tensor.leo_buffer_of();
         buffer->queued = nullptr;
-        tail_->queued = buffer;
+        if (head_) {
+            tail_->queued = buffer;
+        } else {
+            head_ = buffer;
+        }
         tail_ = buffer;
         if constexpr (filler != emptier) {
-            set_flag(filler, emptier, buffer->event);
+            set_flag(filler, emptier, tensor.leo_event_of());
         }
         return true;
     }
@@ -425,15 +439,13 @@ class TQueBind : public leo_queue_base
             leo_no_tensor();
         }
         head_ = buffer->queued;
-        if (buffer == tail_) {
-            tail_ = (leo_buffer *)&head_;
-        }
+        const uint64_t event = buffer->event;
         if constexpr (filler != emptier) {
-            wait_flag(filler, emptier, buffer->event);
+            wait_flag(filler, emptier, event);
         } else {
             pipe_barrier(filler);
         }
-        return leo_tensor<T>(buffer);
+        return leo_tensor<T>(buffer, event);
     }
 
     template <typename T> LEO_AC_METHOD void DeQue(LocalTensor<T> &tensor)
@@ -454,10 +466,9 @@ class TQueBind : public leo_queue_base
 
     template <typename T> LEO_AC_METHOD void FreeTensor(const LocalTensor<T> &tensor)
     {
-        leo_buffer *buffer = tensor.leo_buffer_of();
-        buffer->is_out = 0;
+        tensor.leo_buffer_of()->is_out = 0;
         if constexpr (filler != emptier) {
-            set_flag(emptier, filler, buffer->event);
+            set_flag(emptier, filler, tensor.leo_event_of());
         }
     }
 
@@ -494,9 +505,10 @@ class TQueBind : public leo_queue_base
     }
 
   private:
-    template <typename T> LEO_AC_METHOD LocalTensor<T> leo_tensor(leo_buffer *buffer) const
+    template <typename T>
+    LEO_AC_METHOD LocalTensor<T> leo_tensor(leo_buffer *buffer, uint64_t event) const
     {
-        return LocalTensor<T>(source, buffer->address, bytes_, buffer);
+        return LocalTensor<T>(source, buffer->address, bytes_, buffer, event);
     }
 
     LEO_AC_SMALL void leo_leave()
@@ -535,8 +547,8 @@ class TQueBind : public leo_queue_base
         trap();
     }
 
-    leo_buffer *head_ = nullptr, *tail_ = nullptr, *turn_ = nullptr, *first_ = nullptr;
-    uint32_t bytes_ = 0, count_ = 0;
+    leo_buffer *head_ = nullptr, *tail_, *turn_, *first_; // the last three: of a queue that is open
+    uint32_t bytes_, count_ = 0;
 };
 
 template <TPosition position, int32_t depth, auto mask = 0>

@@ -104,13 +104,14 @@ template <MemDsbT what> LEO_AC_INLINE void DataSyncBarrier()
  * on the other. Here each vector call begins with a barrier, and bytes say which units were given
  * work since the scalar unit last waited for them, and which it has stored for since.
  */
-struct leo_sync_state {
-    uint8_t v, mte2, mte3;             /**< 1: has been given work */
-    uint8_t for_v, for_mte2, for_mte3; /**< 1: something was stored that it may see */
-};
-
-inline LEO_DEVICE leo_sync_state
-    leo_sync; /**< of this block: programs have their writable data for themselves */
+/* Of this block: programs have their writable data for themselves. Not shared with other files, so
+ * that the compiler drops what a kernel without GetValue and SetValue does not need. */
+#define LEO_SYNC_BYTE static LEO_DEVICE __attribute__((unused)) uint8_t
+/* 1: the unit has been given work. */
+LEO_SYNC_BYTE leo_used_v, leo_used_mte2, leo_used_mte3;
+/* 1: something was stored that the unit may see. */
+LEO_SYNC_BYTE leo_stored_v, leo_stored_mte2, leo_stored_mte3;
+#undef LEO_SYNC_BYTE
 
 constexpr int LEO_SYNC_EVENT = LEO_EVENTS - 1;
 
@@ -121,56 +122,55 @@ template <HardEvent event> LEO_AC_INLINE void leo_sync_pair()
 }
 
 /* Not inlined: seldom, and some words long. */
-template <HardEvent event>
-static __attribute__((noinline, cold, unused)) void leo_sync_stored(uint8_t *stored)
+template <HardEvent event> static __attribute__((noinline, cold, unused)) void leo_sync_stored()
 {
-    *stored = 0;
     leo_sync_pair<event>();
 }
 
 /** Before an instruction of a unit. */
-template <HardEvent event> LEO_AC_INLINE void leo_sync_issue(uint8_t *stored, uint8_t *used)
+template <HardEvent event> LEO_AC_INLINE void leo_sync_issue(uint8_t &stored, uint8_t &used)
 {
 #ifndef LEO_NO_AUTO_SYNC
-    if (__builtin_expect(*stored, 0)) {
-        leo_sync_stored<event>(stored);
+    if (__builtin_expect(stored, 0)) {
+        stored = 0;
+        leo_sync_stored<event>();
     }
-    *used = 1;
+    used = 1;
 #endif
 }
 
 LEO_AC_INLINE void leo_before_vector()
 {
 #ifndef LEO_NO_AUTO_SYNC
-    leo_sync_issue<HardEvent::S_V>(&leo_sync.for_v, &leo_sync.v);
+    leo_sync_issue<HardEvent::S_V>(leo_stored_v, leo_used_v);
     pipe_barrier(PIPE_V);
 #endif
 }
 
 LEO_AC_INLINE void leo_before_load()
 {
-    leo_sync_issue<HardEvent::S_MTE2>(&leo_sync.for_mte2, &leo_sync.mte2);
+    leo_sync_issue<HardEvent::S_MTE2>(leo_stored_mte2, leo_used_mte2);
 }
 
 LEO_AC_INLINE void leo_before_store()
 {
-    leo_sync_issue<HardEvent::S_MTE3>(&leo_sync.for_mte3, &leo_sync.mte3);
+    leo_sync_issue<HardEvent::S_MTE3>(leo_stored_mte3, leo_used_mte3);
 }
 
 /* Not inlined: as above. */
 static __attribute__((noinline, unused)) void leo_sync_wait(bool stores)
 {
-    if (leo_sync.v) {
+    if (leo_used_v) {
         leo_sync_pair<HardEvent::V_S>();
-        leo_sync.v = 0;
+        leo_used_v = 0;
     }
-    if (leo_sync.mte2) {
+    if (leo_used_mte2) {
         leo_sync_pair<HardEvent::MTE2_S>();
-        leo_sync.mte2 = 0;
+        leo_used_mte2 = 0;
     }
-    if (stores && leo_sync.mte3) {
+    if (stores && leo_used_mte3) {
         leo_sync_pair<HardEvent::MTE3_S>();
-        leo_sync.mte3 = 0;
+        leo_used_mte3 = 0;
     }
 }
 
@@ -178,7 +178,7 @@ static __attribute__((noinline, unused)) void leo_sync_wait(bool stores)
 LEO_AC_INLINE void leo_before_get()
 {
 #ifndef LEO_NO_AUTO_SYNC
-    if (leo_sync.v | leo_sync.mte2) {
+    if (leo_used_v | leo_used_mte2) {
         leo_sync_wait(false);
     }
 #endif
@@ -188,10 +188,10 @@ LEO_AC_INLINE void leo_before_get()
 LEO_AC_INLINE void leo_before_set()
 {
 #ifndef LEO_NO_AUTO_SYNC
-    if (leo_sync.v | leo_sync.mte2 | leo_sync.mte3) {
+    if (leo_used_v | leo_used_mte2 | leo_used_mte3) {
         leo_sync_wait(true);
     }
-    leo_sync.for_v = leo_sync.for_mte2 = leo_sync.for_mte3 = 1;
+    leo_stored_v = leo_stored_mte2 = leo_stored_mte3 = 1;
 #endif
 }
 

@@ -93,8 +93,8 @@ template <typename T> class LocalTensor
     using PrimType = T;
     LocalTensor() = default;
     LEO_AC_METHOD LocalTensor(TPosition position, uint64_t address, uint32_t bytes,
-                              leo_buffer *buffer = nullptr)
-        : address_{address, bytes, (uint8_t)position, buffer}
+                              leo_buffer *buffer = nullptr, uint64_t event = 0)
+        : address_{address, bytes, (uint8_t)position, buffer}, event_(event)
     {
     }
 
@@ -149,7 +149,7 @@ template <typename T> class LocalTensor
     template <typename U> LEO_AC_METHOD LocalTensor<U> ReinterpretCast() const
     {
         return LocalTensor<U>(GetPosition(), address_.bufferAddr, address_.dataLen,
-                              address_.bufferHandle);
+                              address_.bufferHandle, event_);
     }
 
     LEO_AC_METHOD uint32_t GetSize() const
@@ -193,9 +193,16 @@ template <typename T> class LocalTensor
         return address_.bufferHandle;
     }
 
+    /** The event id of that buffer. */
+    LEO_AC_METHOD uint64_t leo_event_of() const
+    {
+        return event_;
+    }
+
     TBuffAddr address_;
 
   private:
+    uint64_t event_ = 0;
     int32_t tag_ = 0;
 };
 

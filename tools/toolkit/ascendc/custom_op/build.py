@@ -73,7 +73,7 @@ class Build:
 
     def kernel_source(self, op):
         name = snake(op["type"]) + ".cpp"
-        found = sorted(path for folder in self.args.kernel for path in Path(folder).rglob(name))
+        found = sorted(path.resolve() for folder in self.args.kernel for path in Path(folder).rglob(name))
         if not found:
             raise Failed(f"operator {op['type']}: no kernel file {name} below {', '.join(map(str, self.args.kernel))}")
         return found[0]

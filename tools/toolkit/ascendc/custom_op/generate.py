@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generated texts of a library of custom operators: the file that holds a kernel, headers, two-phase functions, images."""
 
+import os
+import re
+from pathlib import Path
+
 from op_names import snake
 
 OPTIONAL, DYNAMIC = 1, 3
@@ -8,8 +12,9 @@ OPTIONAL, DYNAMIC = 1, 3
 ATTRS = ["int64_t {}", "double {}", "bool {}", "const char *{}", "const aclIntArray *{}", "const aclFloatArray *{}", "const aclBoolArray *{}"]
 # Of inputs whose values the tiling function reads, by type.
 VALUES = {9: "const aclIntArray *{}", 3: "const aclIntArray *{}", 0: "const aclFloatArray *{}", 12: "const aclBoolArray *{}"}
+CANN = Path(os.path.realpath(__file__)).parents[3]  # <toolkit>/cann/share/leo/custom_op
 # Structures that the device has in kernel_tiling/kernel_tiling.h.
-KNOWN = {"TCubeTiling", "SoftMaxTiling"}
+KNOWN = set(re.findall(r"BEGIN_TILING_DATA_DEF\((\w+)\)", (CANN / "include/kernel_tiling/objects.h").read_text(encoding="utf-8")))
 
 
 def structure(name, fields):
