@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ascendc_case import A, B1, Case
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 WORKSPACE = 16 << 20
 
 # Each vector core has `rows` rows of c. HOW asks for them.

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ascendc_case import A, B1, CALL, Case, f32, half
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 EXAMPLES = ROOT / "examples/ascendc"
 LEO = None
 COUNT = 256  # elements of a call
