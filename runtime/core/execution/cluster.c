@@ -2,13 +2,14 @@
 /*
  * What a launch tells a kernel of how its blocks lie, and the memory that the blocks of a cluster
  * share. The chips have no such memory: device memory of the stream takes its place. Behind the
- * lines by which cores meet (isa/device/include/bang/cluster.h) each cluster has its bytes.
+ * lines by which cores meet (leo/cluster.h) each cluster has its bytes.
  */
 #include "../rt.h"
 
+#include <leo/cluster.h>
 #include <string.h>
 
-enum { CLUSTER_CORES = 4, LINES_BYTES = 70 * 64 };
+enum { LINES_BYTES = (LEO_CLUSTER_LINES + LEO_UNION_LINES) * LEO_LINE_BYTES };
 
 leo_status rt_cluster_check(const struct leo_rt_kernel *kernel, uint32_t block_num,
                             const struct leo_rt_launch_opts *opts)
@@ -19,10 +20,10 @@ leo_status rt_cluster_check(const struct leo_rt_kernel *kernel, uint32_t block_n
                        kernel->name, dim[0], dim[1], dim[2], block_num);
     }
     const uint32_t type = opts->task_type, x = dim[0] ? dim[0] : block_num;
-    if (kernel->takes_task && type > 1 && (type % CLUSTER_CORES || x % type)) {
+    if (kernel->takes_task && type > 1 && (type % LEO_CLUSTER_CORES || x % type)) {
         return rt_fail(LEO_ERR_INVALID_ARG,
                        "kernel %s: %u of %u blocks in a row are no whole clusters of %d",
-                       kernel->name, type, x, CLUSTER_CORES);
+                       kernel->name, type, x, LEO_CLUSTER_CORES);
     }
     return LEO_OK;
 }
@@ -67,13 +68,13 @@ leo_status rt_cluster_prepare(const struct leo_rt_kernel *kernel, uint32_t block
     *words = (struct rt_task_words){
         .dim = {block_num, 1, 1},
         .type = opts->task_type ? opts->task_type : 1,
-        .clusters = (block_num + CLUSTER_CORES - 1) / CLUSTER_CORES,
+        .clusters = (block_num + LEO_CLUSTER_CORES - 1) / LEO_CLUSTER_CORES,
         .shared_bytes = kernel->shared_bytes,
     };
     if (dim[0]) {
         memcpy(words->dim, dim, sizeof(words->dim));
     }
-    if (!kernel->shared_bytes || words->type < CLUSTER_CORES) {
+    if (!kernel->shared_bytes || words->type < LEO_CLUSTER_CORES) {
         return LEO_OK; // blocks for themselves share nothing
     }
     if (stream->sink->is_capture) {

@@ -11,9 +11,6 @@
 #define __mlu_shared__ LEO_BANG_ARRAY(".npu.bt")
 
 enum : uint64_t { LEO_SHARED = 0x25000000, LEO_SHARED_END = 0x26000000 };
-/* Of a cluster: its cores and their release, then a union's. As runtime/core/execution/cluster.c.
- */
-enum : uint32_t { LEO_CLUSTER_LINES = 5, LEO_UNION_LINES = 65, LEO_LINE_BYTES = 64 };
 
 /* A kernel whose tasks meet has memory of clusters, be it for this alone. */
 __mlu_shared__ uint32_t leo_meeting[16];

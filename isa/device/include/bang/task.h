@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <leo/cluster.h>
+
 struct leo_task {
     uint32_t x, y, z;
     uint32_t type; /**< cores that the tasks of one union take together; 1: each for itself */
@@ -13,7 +15,7 @@ struct leo_task {
     uint32_t shared_bytes, clusters;
 };
 
-enum : uint32_t { LEO_CLUSTER_CORES = 4, LEO_PRIVATE_END = 0x31000000 };
+enum : uint32_t { LEO_PRIVATE_END = 0x31000000 };
 
 LEO_BANG const leo_task *leo_task_get()
 {
