@@ -14,6 +14,9 @@ sys.modules["torch.mlu"] = mlu
 sys.modules["torch.mlu.amp"] = mlu.amp
 torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
 torch.is_mlu_available = mlu.is_available
+if torch.version.cuda is None:  # as with CATCH, mixed precision by its first name: from torch.cuda import amp
+    for _name in ("autocast", "GradScaler"):
+        setattr(torch.cuda.amp, _name, getattr(mlu.amp, _name))
 from . import data_parallel  # noqa: E402,F401
 
 if torch.distributed.is_available():

@@ -2,6 +2,7 @@
 """torch_mlu itself: cards, streams, events, memory, random numbers, mixed precision, the names of CATCH, migration from cuda."""
 
 import copy
+import functools
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,75 @@ class Mlu(common.Case):
         self.assertTrue(loss.is_mlu)
         whole = nn.DataParallel(nn.Linear(4, 3)).mlu()
         self.assertEqual(whole(torch.ones(2, 4)).device, torch.device("mlu:0"))
+
+    def test_notifiers_and_queues_of_catch(self):
+        from torch_mlu.core.device.notifier import Notifier
+        from torch_mlu.core.device.queue import Queue
+
+        begin, end = Notifier(), Notifier()
+        begin.place()
+        a = torch.ones(1000, device="mlu") * 2
+        end.place()
+        end.synchronize()
+        self.assertTrue(end.query())
+        self.assertGreater(begin.hardware_time(end), 0.1)  # microseconds
+        self.assertAlmostEqual(begin.hardware_time(end), begin.elapsed_time(end) * 1000, places=3)
+        queue = Queue()
+        with queue:
+            self.assertEqual(ct.current_stream(), queue.stream)
+            end.wait()
+            b = a + 1
+        queue.synchronize()
+        self.assertNotEqual(ct.current_stream(), queue.stream)
+        self.assertEqual(b.sum().item(), 3000)
+
+    def test_mixed_precision_by_its_first_name(self):
+        from torch.cuda import amp
+
+        scaler = amp.GradScaler(enabled=True)
+        self.assertTrue(scaler.is_enabled())
+        with amp.autocast(enabled=True):
+            self.assertEqual((torch.ones(2, 2, device="mlu") @ torch.ones(2, 2, device="mlu")).dtype, torch.float16)
+        with amp.autocast(enabled=False):
+            self.assertEqual((torch.ones(2, 2, device="mlu") @ torch.ones(2, 2, device="mlu")).dtype, torch.float32)
+
+    def test_optimizers_take_lists(self):
+        for name in ("add_.List", "mul_.Scalar", "sqrt", "addcmul_.Scalar", "addcdiv_.ScalarList"):
+            self.assertTrue(torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::_foreach_{name}", "PrivateUse1"), name)
+        for make in (functools.partial(torch.optim.SGD, lr=0.1, momentum=0.9, weight_decay=1e-3), functools.partial(torch.optim.Adam, lr=0.01),
+                     functools.partial(torch.optim.AdamW, lr=0.01), functools.partial(torch.optim.RMSprop, lr=0.01)):
+            # A list of one type, then one with a half: torch takes that tensor by tensor.
+            for types in ((torch.float32,) * 3, (torch.float32, torch.float16, torch.float32)):
+                host = [nn.Parameter(torch.randn(3, 5).to(dtype)) for dtype in types]
+                card = [nn.Parameter(p.detach().mlu()) for p in host]
+                steps = [make(host), make(card)]
+                for _ in range(3):
+                    for a, b in zip(host, card):
+                        a.grad = torch.randn(3, 5).to(a.dtype)
+                        b.grad = a.grad.mlu()
+                    for step in steps:
+                        step.step()
+                for a, b in zip(host, card):
+                    self.expect_close(b.detach().cpu(), a.detach(), rtol=2e-3 if a.dtype == torch.float16 else 1e-5, atol=1e-3)
+
+    def test_results_whose_size_depends_on_data(self):
+        x = torch.randn(4, 6)
+        mask = x > 0
+        a = x.mlu()
+        self.assertTrue(torch.equal(a[mask.mlu()].cpu(), x[mask]))
+        self.assertTrue(torch.equal(mask.mlu().nonzero().cpu(), mask.nonzero()))
+        self.assertEqual(torch.zeros(0, 3, device="mlu").nonzero().shape, (0, 2))
+        self.assertEqual(torch.tensor(5, device="mlu").nonzero().shape, (1, 0))
+        self.assertEqual(torch.zeros(3, device="mlu").masked_select(torch.zeros(3, dtype=torch.bool, device="mlu")).shape, (0,))
+        numbers = torch.tensor([[3, 1], [1, 3], [3, 1]])
+        for dim in (None, 0):
+            for got, wanted in zip(numbers.mlu().unique(return_inverse=True, return_counts=True, dim=dim),
+                                   numbers.unique(return_inverse=True, return_counts=True, dim=dim)):
+                self.assertTrue(torch.equal(got.cpu(), wanted))
+        with self.assertRaisesRegex(RuntimeError, "more truths"):
+            a.masked_scatter_(torch.ones(4, 6, dtype=torch.bool, device="mlu"), torch.ones(3, device="mlu"))
+        with self.assertRaises(IndexError):
+            torch.empty(0, 3, device="mlu").median(0)
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as place:
