@@ -118,6 +118,7 @@ class Toolkit(unittest.TestCase):
         self.assertEqual(out.count(" 910B1 "), 3)
         self.assertIn("MLU370", run(leo, "exec", "--soc", "mlu370", "cnmon").stdout)
         self.assertEqual(run(leo, "exec", "cnmon", "--wrong", check=False).returncode, 2)
+        self.assertIn("MLU370", run(str(HOME.parent / "neuware" / "bin" / "cnmon")).stdout)
 
     def test_driver_counts_devices_before_init_and_after_fork(self):
         script = ("import ctypes, os, sys\n"
