@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of the two libraries beside CNNL: what is CNNL's under other names, and what is missing. */
-#include "cnnl_call.h"
+#include "cnnl_subjects.h"
 
 #include <cnnl_extra.h>
 #include <mlu_op.h>
+#include <string.h>
 
 cnnlStatus_t cnnlExtraSetGenCaseMode(int mode)
 {
@@ -125,21 +126,53 @@ mluOpStatus_t mluOpExecFFT(mluOpHandle_t handle, mluOpFFTPlan_t plan, const void
     return missing(__func__);
 }
 
+// Boxes [count, 5] with angles in radians as operators take them: [1, 5, count], in degrees.
+static const struct op_tensor *turned_boxes(struct cnnl_call *call, const struct op_tensor *boxes)
+{
+    enum { NUMBERS = 5, ANGLE = 4 };
+    const struct op_tensor *made = cnnl_temp_like(call, OP_TYPE_F32, boxes);
+    struct op_tensor *angle = cnnl_view(call, made), *turned = cnnl_view(call, made);
+    if (!angle || !turned || boxes->rank != 2 || boxes->dim[1] != NUMBERS) {
+        cnnl_bad(call, "boxes have shape %s, it must be [count, 5]",
+                 op_tensor_shape_text(boxes).text);
+        return NULL;
+    }
+    cnnl_copy(call, made, boxes);
+    angle->dim[1] = 1;
+    angle->addr += ANGLE * sizeof(float);
+    const struct op_value degrees[] = {
+        op_value_tensor(angle), op_value_scalar(cnnl_real(call, 180 / 3.14159265358979323846)),
+        op_value_tensor(angle)};
+    cnnl_run(call, "Muls", degrees);
+    const int64_t dim[] = {1, NUMBERS, boxes->dim[0]}, stride[] = {0, 1, NUMBERS};
+    turned->rank = 3;
+    memcpy(turned->dim, dim, sizeof(dim));
+    memcpy(turned->stride, stride, sizeof(stride));
+    return turned;
+}
+
 mluOpStatus_t mluOpBoxIouRotated(mluOpHandle_t handle, int mode, bool aligned,
                                  mluOpTensorDescriptor_t a_desc, const void *a,
                                  mluOpTensorDescriptor_t b_desc, const void *b,
                                  mluOpTensorDescriptor_t iou_desc, void *iou)
 {
-    (void)handle;
-    (void)mode;
-    (void)aligned;
-    (void)a_desc;
-    (void)a;
-    (void)b_desc;
-    (void)b;
-    (void)iou_desc;
-    (void)iou;
-    return missing(__func__);
+    struct cnnl_call frame, *call = &frame;
+    cnnl_begin(call, handle, __func__);
+    const struct op_tensor *first = cnnl_in(call, "a", a_desc, a),
+                           *second = cnnl_in(call, "b", b_desc, b),
+                           *y = cnnl_out(call, "iou", iou_desc, iou);
+    if (mode || aligned) {
+        cnnl_refuse(call, "areas by that of the first box alone, or boxes pair by pair");
+    }
+    if (call->status != CNNL_STATUS_SUCCESS) {
+        return cnnl_end(call);
+    }
+    const int64_t dim[] = {1, first->dim[0], second->dim[0]};
+    const struct op_value args[] = {op_value_tensor(turned_boxes(call, first)),
+                                    op_value_tensor(turned_boxes(call, second)),
+                                    op_value_tensor(cnnl_shaped(call, "iou", y, 3, dim))};
+    cnnl_run(call, "AclTurnedRatio", args);
+    return cnnl_end(call);
 }
 
 mluOpStatus_t mluOpPointsInBoxes(mluOpHandle_t handle, mluOpTensorDescriptor_t points_desc,

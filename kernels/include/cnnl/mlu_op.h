@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The open operator library's names, in libmluops.so, which is libcnnl.so: handles, descriptors and
- * types are CNNL's. Its operators (Fourier transforms, boxes, voxels) are not there: each ends with
- * MLUOP_STATUS_NOT_SUPPORTED and a line on stderr.
+ * types are CNNL's. Of its operators the overlap of turned boxes is there; the others (Fourier
+ * transforms, points in boxes, voxels) end with MLUOP_STATUS_NOT_SUPPORTED and a line on stderr.
  */
 #pragma once
 
@@ -71,6 +71,13 @@ CNNL_FUNC_VISIBILITY mluOpStatus_t mluOpSetTensorDescriptorPointerMode(mluOpTens
 CNNL_FUNC_VISIBILITY mluOpStatus_t
 mluOpSetTensorDescriptorOnchipDataType(mluOpTensorDescriptor_t desc, mluOpDataType_t type);
 
+/** Common area of each box of a with each of b, by that of both; boxes are centre, width, height
+ * and angle in radians. mode 0 and not aligned alone. */
+CNNL_FUNC_VISIBILITY mluOpStatus_t mluOpBoxIouRotated(mluOpHandle_t handle, int mode, bool aligned,
+                                                      mluOpTensorDescriptor_t a_desc, const void *a,
+                                                      mluOpTensorDescriptor_t b_desc, const void *b,
+                                                      mluOpTensorDescriptor_t iou_desc, void *iou);
+
 /** Not supported, as all below. */
 CNNL_FUNC_VISIBILITY mluOpStatus_t mluOpCreateFFTPlan(mluOpFFTPlan_t *plan);
 CNNL_FUNC_VISIBILITY mluOpStatus_t mluOpDestroyFFTPlan(mluOpFFTPlan_t plan);
@@ -84,10 +91,6 @@ CNNL_FUNC_VISIBILITY mluOpStatus_t mluOpSetFFTReserveArea(mluOpHandle_t handle, 
 CNNL_FUNC_VISIBILITY mluOpStatus_t mluOpExecFFT(mluOpHandle_t handle, mluOpFFTPlan_t plan,
                                                 const void *input, float scale, void *workspace,
                                                 void *output, int direction);
-CNNL_FUNC_VISIBILITY mluOpStatus_t mluOpBoxIouRotated(mluOpHandle_t handle, int mode, bool aligned,
-                                                      mluOpTensorDescriptor_t a_desc, const void *a,
-                                                      mluOpTensorDescriptor_t b_desc, const void *b,
-                                                      mluOpTensorDescriptor_t iou_desc, void *iou);
 CNNL_FUNC_VISIBILITY mluOpStatus_t
 mluOpPointsInBoxes(mluOpHandle_t handle, mluOpTensorDescriptor_t points_desc, const void *points,
                    mluOpTensorDescriptor_t boxes_desc, const void *boxes,

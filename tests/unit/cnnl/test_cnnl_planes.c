@@ -3,6 +3,7 @@
 #include "rig.h"
 
 #include <math.h>
+#include <mlu_op.h>
 
 static const double nine[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
@@ -155,6 +156,27 @@ static void places_along_a_dimension_are_changed(void)
     rig_end(&rig);
 }
 
+static void turned_boxes_overlap(void)
+{
+    const double quarter = atan(1); // of a half turn
+    // A square, the same one turned, and a long box that leans to the right, up.
+    const double a[] = {0, 0, 2, 2, 0, 0, 0, 2, 2, quarter, 0, 0, 8, 0.5, quarter};
+    const double b[] = {0, 0, 2, 2, 0, 2, 2, 1, 1, 0, 2, -2, 1, 1, 0};
+    double got[9];
+    struct rig rig = rig_begin();
+    struct rig_tensor ta = RIG(&rig, CNNL_DTYPE_FLOAT, a, 3, 5),
+                      tb = RIG(&rig, CNNL_DTYPE_FLOAT, b, 3, 5),
+                      y = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, 3, 3);
+    OK(mluOpBoxIouRotated(rig.handle, 0, false, T(ta), T(tb), T(y)));
+    rig_read(&rig, &y, got);
+    CU_ASSERT(fabs(got[0] - 1) < 1e-5);
+    CU_ASSERT(fabs(got[3] - sqrt(0.5)) < 1e-5); // an octagon of 8 (sqrt(2) - 1)
+    CU_ASSERT(got[7] > 0.05 && got[8] == 0);
+    EXPECT(mluOpBoxIouRotated(rig.handle, 1, false, T(ta), T(tb), T(y)),
+           MLUOP_STATUS_NOT_SUPPORTED);
+    rig_end(&rig);
+}
+
 static void groups_of_channels_are_normalised(void)
 {
     const double data[] = {1, 3, 5, 7, 2, 2, 4, 4}, weight[] = {1, 1, 2, 2}, bias[] = {0, 0, 1, 1};
@@ -185,6 +207,7 @@ static const struct leo_test tests[] = {
     {"planes_are_padded", planes_are_padded},
     {"distances_and_factors", distances_and_factors},
     {"places_along_a_dimension_are_changed", places_along_a_dimension_are_changed},
+    {"turned_boxes_overlap", turned_boxes_overlap},
     {"groups_of_channels_are_normalised", groups_of_channels_are_normalised},
 };
 
