@@ -216,6 +216,25 @@ static void set_absent(struct op_pointwise_work *work, unsigned var)
     work->integer[var] = lowest ? INT64_MIN : highest ? INT64_MAX : one;
 }
 
+// A number as the nearest one of a floating type, as PyTorch converts it: by way of f32.
+static double nearest_of(double number, enum op_type type)
+{
+    if ((type != OP_TYPE_F32 && type != OP_TYPE_F16 && type != OP_TYPE_BF16) || !isfinite(number)) {
+        return number;
+    }
+    const double wide = (double)(float)number;
+    if (type == OP_TYPE_F32 || !isfinite(wide)) {
+        return wide;
+    }
+    const int bits = type == OP_TYPE_F16 ? 11 : 8, least = type == OP_TYPE_F16 ? -24 : -133;
+    int exponent;
+    (void)frexp(wide, &exponent);
+    const double step = ldexp(1, exponent - bits > least ? exponent - bits : least),
+                 nearest = rint(wide / step) * step;
+    const double too_large = type == OP_TYPE_F16 ? 65536 : ldexp(1, 128);
+    return fabs(nearest) < too_large ? nearest : copysign(INFINITY, nearest);
+}
+
 static void set_number(struct op_pointwise_work *work, unsigned var)
 {
     const struct op_value *value = value_of(work, var);
@@ -225,7 +244,9 @@ static void set_number(struct op_pointwise_work *work, unsigned var)
     } else if (value->kind == OP_KIND_TENSOR || (value->kind == OP_KIND_SCALAR && !value->scalar)) {
         set_absent(work, var);
     } else if (value->kind == OP_KIND_SCALAR) {
-        work->real[var] = value->scalar->real;
+        work->real[var] = op_row_attr(work->call->row, "number") /* compared in the common type */
+                              ? nearest_of(value->scalar->real, work->common)
+                              : value->scalar->real;
         work->integer[var] = value->scalar->integer;
     } else if (value->kind == OP_KIND_REAL) {
         work->real[var] = value->real;

@@ -546,6 +546,45 @@ static void sine_and_cosine_near_their_zeros(void)
     rig_tensor_free(&out);
 }
 
+// 57.13 is 57.125 among halves, 57.25 among bfloats: equal to such elements.
+static void numbers_are_compared_as_their_tensor(void)
+{
+    static const struct {
+        enum op_type type;
+        double nearest;
+    } cases[] = {{OP_TYPE_F16, 57.125}, {OP_TYPE_BF16, 57.25}, {OP_TYPE_F32, (double)57.13f}};
+    static const int64_t dim[] = {3};
+    double number = 57.13;
+    aclScalar *scalar = aclCreateScalar(&number, ACL_DOUBLE);
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (!(rig_types(&rig_row("GeScalar")->params[0]) >> cases[i].type & 1)) {
+            continue;
+        }
+        struct rig_tensor in = rig_tensor_make(cases[i].type, 1, dim, RIG_DENSE, 1),
+                          out = rig_tensor_make(OP_TYPE_BOOL, 1, dim, RIG_DENSE, 2);
+        for (int64_t k = 0; k < 3; k++) {
+            rig_put_d(rig_tensor_at(&in, k), cases[i].type,
+                      k == 1 ? cases[i].nearest : 56.0 + 2 * (double)k);
+        }
+        rig_tensor_put(&in);
+        const union op_test_arg args[] = {
+            {.tensor = in.acl}, {.scalar = scalar}, {.tensor = out.acl}};
+        static const char *const rows[] = {"EqScalar", "GeScalar", "LtScalar"};
+        static const bool want[][3] = {
+            {false, true, false}, {false, true, true}, {true, false, false}};
+        for (unsigned r = 0; r < 3; r++) {
+            CU_ASSERT_EQUAL(rig_run(rig_row(rows[r]), args, true), 0);
+            rig_tensor_take(&out);
+            for (int64_t k = 0; k < 3; k++) {
+                CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&out, k), OP_TYPE_BOOL), want[r][k]);
+            }
+        }
+        rig_tensor_free(&in);
+        rig_tensor_free(&out);
+    }
+    CU_ASSERT_EQUAL(aclDestroyScalar(scalar), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -554,6 +593,7 @@ int main(int argc, char **argv)
         {"pointwise_integers_of_several_types", integers_of_several_types},
         {"pointwise_special_values_meet", special_values_meet},
         {"pointwise_sine_and_cosine_near_their_zeros", sine_and_cosine_near_their_zeros},
+        {"pointwise_numbers_are_compared_as_their_tensor", numbers_are_compared_as_their_tensor},
         {"pointwise_every_operator_is_its_expression", every_operator_is_its_expression},
     };
     rig_open();
