@@ -203,6 +203,12 @@ struct leo_model_arg model_build_dtype(enum leo_dtype dtype)
     return (struct leo_model_arg){.kind = LEO_OP_DTYPE, .value = dtype};
 }
 
+struct leo_model_arg model_build_text(const char *text)
+{
+    return (struct leo_model_arg){
+        .kind = LEO_OP_TEXT, .count = (uint32_t)strlen(text) + 1, .list = (void *)(uintptr_t)text};
+}
+
 struct leo_model_arg model_build_ints(const int64_t *ints, uint32_t count)
 {
     return (struct leo_model_arg){
@@ -220,6 +226,7 @@ static bool copy_list(struct model_build *build, struct leo_model_arg *arg)
 {
     const size_t unit = arg->kind == LEO_OP_INTS      ? sizeof(int64_t)
                         : arg->kind == LEO_OP_TENSORS ? sizeof(uint32_t)
+                        : arg->kind == LEO_OP_TEXT    ? 1
                                                       : 0;
     if (!unit) {
         return true;

@@ -44,6 +44,7 @@ struct leo_model_arg model_build_tensor(uint32_t value);
 struct leo_model_arg model_build_number(double number);
 struct leo_model_arg model_build_none(void);
 struct leo_model_arg model_build_dtype(enum leo_dtype dtype);
+struct leo_model_arg model_build_text(const char *text); /**< same */
 struct leo_model_arg model_build_ints(const int64_t *ints,
                                       uint32_t count); /**< copied by the call */
 struct leo_model_arg model_build_tensors(const uint32_t *values, uint32_t count); /**< same */

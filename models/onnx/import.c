@@ -172,12 +172,41 @@ static void take_constants(struct onnx_import *import)
     }
 }
 
+// All it reads is single numbers that are known.
+static bool reads_numbers(struct onnx_import *import, const OnnxFile__Node *node)
+{
+    bool known = node->n_input > 0 && node->op_type &&
+                 (strcmp(node->op_type, "Sqrt") == 0 || strcmp(node->op_type, "Cast") == 0 ||
+                  strcmp(node->op_type, "Div") == 0 || strcmp(node->op_type, "Mul") == 0);
+    for (size_t k = 0; known && k < node->n_input; k++) {
+        const struct onnx_tensor *in = onnx_find(import, node->input[k]);
+        known = in && in->known && onnx_count(in) == 1;
+    }
+    return known;
+}
+
+// Exporters write a number of a pattern between its nodes: those are computed before it is looked
+// for.
+static void take_numbers_ahead(struct onnx_import *import, size_t index)
+{
+    enum { AHEAD = 8 };
+    const OnnxFile__Graph *graph = import->graph;
+    for (size_t i = index + 1; i < graph->n_node && i <= index + AHEAD && !import->build.failed;
+         i++) {
+        if (!import->skipped[i] && reads_numbers(import, graph->node[i])) {
+            take_node(import, i, graph->node[i]);
+            import->skipped[i] = true;
+        }
+    }
+}
+
 static void take_nodes(struct onnx_import *import)
 {
     const OnnxFile__Graph *graph = import->graph;
     take_constants(import);
     for (size_t i = 0; i < graph->n_node && !import->build.failed; i++) {
         if (!import->skipped[i]) {
+            take_numbers_ahead(import, i);
             onnx_fuse_from(import, i);
         }
         if (!import->skipped[i] && !import->build.failed) {

@@ -182,6 +182,7 @@ void onnx_class_loss(struct onnx_import *import);
 void onnx_lstm(struct onnx_import *import);
 void onnx_gru(struct onnx_import *import);
 void onnx_attention(struct onnx_import *import);
+void onnx_fused_attention(struct onnx_import *import);
 void onnx_rotary(struct onnx_import *import);
 void onnx_quantize(struct onnx_import *import);
 void onnx_dequantize(struct onnx_import *import);

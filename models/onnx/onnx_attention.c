@@ -184,6 +184,84 @@ void onnx_attention(struct onnx_import *import)
     onnx_give(import, 2, LEO_DTYPE_F32, v);
 }
 
+/* ---- the pattern that exporters write ---- */
+
+// The chips of the second generation have it as one operator. It pays in half precision, where
+// features lie side by side, as exporters have them: else it copies its inputs.
+static bool has_flash(const struct onnx_import *import, const uint32_t *qkv)
+{
+    return import->floats == LEO_DTYPE_F16 && strstr(import->options->soc, "910B") &&
+           onnx_seen(import, qkv[0]).stride[3] == 1 && onnx_seen(import, qkv[1]).stride[2] == 1 &&
+           onnx_seen(import, qkv[2]).stride[3] == 1;
+}
+
+// A mask as [batch or 1, heads or 1, queries, keys], which the operator takes.
+static uint32_t whole_mask(struct onnx_import *import, uint32_t mask, int64_t queries, int64_t keys)
+{
+    const struct leo_model_value seen = onnx_seen(import, mask);
+    int64_t dim[4] = {1, 1, 1, 1}, stride[4] = {0};
+    for (uint32_t d = 0; d < seen.rank && seen.rank <= 4; d++) {
+        dim[4 - seen.rank + d] = seen.dim[d];
+        stride[4 - seen.rank + d] = seen.dim[d] == 1 ? 0 : seen.stride[d];
+    }
+    dim[2] = queries;
+    dim[3] = keys;
+    const uint32_t view = model_build_view(&import->build, mask, 4, dim, stride, 0);
+    const uint32_t out = model_build_value(&import->build, import->floats, 4, dim);
+    MODEL_BUILD_CALL(&import->build, "InplaceCopy", model_build_tensor(out),
+                     model_build_tensor(view));
+    return out;
+}
+
+static uint32_t flash(struct onnx_import *import, const uint32_t *qkv, double scale)
+{
+    static const uint32_t turned[] = {0, 1, 3, 2};
+    struct onnx_tensor *mask = onnx_input(import, 3);
+    struct leo_model_value seen = onnx_seen(import, qkv[0]);
+    const uint32_t k = onnx_made_turned(import, qkv[1], turned);
+    const struct leo_model_arg none = model_build_none(),
+                               heads = model_build_number((double)seen.dim[1]),
+                               all = model_build_number(INT32_MAX);
+    const int64_t queries = seen.dim[2], keys = onnx_seen(import, k).dim[2];
+    seen.dim[3] = onnx_seen(import, qkv[2]).dim[3];
+    const struct leo_model_arg added =
+        mask ? model_build_tensor(whole_mask(import, onnx_value(import, mask), queries, keys))
+             : none;
+    const uint32_t out = model_build_value(&import->build, import->floats, 4, seen.dim);
+    MODEL_BUILD_CALL(&import->build, "PromptFlashAttention", model_build_tensor(qkv[0]),
+                     model_build_tensor(k), model_build_tensor(qkv[2]), added, none, none, heads,
+                     model_build_number(scale), all, all, model_build_text("BNSD"), heads,
+                     model_build_tensor(out));
+    return out;
+}
+
+void onnx_fused_attention(struct onnx_import *import)
+{
+    uint32_t qkv[3] = {0};
+    for (size_t i = 0; i < 3 && !import->build.failed; i++) {
+        struct onnx_tensor *in = onnx_input(import, i);
+        qkv[i] = in ? onnx_value(import, in) : 0;
+    }
+    // Of three ways to write it one is there, the others are 1.
+    const double root = (double)onnx_attribute_float(import, "root", 1),
+                 scale = root * root * (double)onnx_attribute_float(import, "scale", 1) /
+                         (double)onnx_attribute_float(import, "divisor", 1);
+    if (import->build.failed) {
+        return;
+    }
+    if (has_flash(import, qkv)) {
+        onnx_give(import, 0, LEO_DTYPE_F32, flash(import, qkv, scale));
+        return;
+    }
+    uint32_t x = product(import, onnx_made_with(import, "Muls", qkv[0], scale), qkv[1]);
+    x = masked(import, x, false);
+    const struct leo_model_value seen = onnx_seen(import, x);
+    const uint32_t shares = model_build_value(&import->build, import->floats, 4, seen.dim);
+    MODEL_BUILD_CALL(&import->build, "Softmax", model_build_tensor(x), model_build_number(3),
+                     model_build_tensor(shares));
+    onnx_give(import, 0, LEO_DTYPE_F32, product(import, shares, qkv[2]));
+}
+
 // Cosines or sines as [batch, 1, rows, half]: rows of a table if places are given.
 static uint32_t turns_of(struct onnx_import *import, size_t index, const struct leo_model_value *x,
                          int64_t half)

@@ -59,6 +59,15 @@ void onnx_unary(struct onnx_import *import)
         return;
     }
     const enum leo_dtype dtype = in->dtype;
+    if (strcmp(import->node->op_type, "Sqrt") == 0 && in->known && dtype == LEO_DTYPE_F32 &&
+        onnx_count(in) == 1) { // of a scale of attention
+        const float number = *(const float *)in->known;
+        struct onnx_tensor *out = onnx_known(import, 0, dtype, in->rank, in->dim);
+        if (out) {
+            *(float *)out->known = sqrtf(number);
+        }
+        return;
+    }
     onnx_give(import, 0, dtype,
               onnx_made(import, LOOK_UP(ops, import->node->op_type), onnx_value(import, in)));
 }
@@ -132,6 +141,25 @@ static bool fold_integers(struct onnx_import *import, const struct onnx_tensor *
     return true;
 }
 
+/* Single floats, as exporters write the scale of attention. */
+static bool fold_numbers(struct onnx_import *import, const struct onnx_tensor *a,
+                         const struct onnx_tensor *b)
+{
+    const char *op = import->node->op_type;
+    if (!a->known || !b->known || a->dtype != LEO_DTYPE_F32 || b->dtype != LEO_DTYPE_F32 ||
+        onnx_count(a) != 1 || onnx_count(b) != 1 || strlen(op) != 3 ||
+        !strstr("Add Sub Mul Div", op)) {
+        return false;
+    }
+    const float p = *(const float *)a->known, q = *(const float *)b->known;
+    const struct onnx_tensor *like = a->rank > b->rank ? a : b;
+    struct onnx_tensor *out = onnx_known(import, 0, LEO_DTYPE_F32, like->rank, like->dim);
+    if (out) {
+        *(float *)out->known = *op == 'A' ? p + q : *op == 'S' ? p - q : *op == 'M' ? p * q : p / q;
+    }
+    return true;
+}
+
 static bool is_comparison(const char *op)
 {
     return strcmp(op, "Equal") == 0 || strcmp(op, "Greater") == 0 || strcmp(op, "Less") == 0 ||
@@ -183,7 +211,7 @@ void onnx_binary(struct onnx_import *import)
         return;
     }
     const enum leo_dtype dtype = is_comparison(import->node->op_type) ? LEO_DTYPE_B8 : a->dtype;
-    if (!fold_integers(import, a, b, dtype)) {
+    if (!fold_integers(import, a, b, dtype) && !fold_numbers(import, a, b)) {
         add_binary(import, LOOK_UP(ops, import->node->op_type), a, b, dtype);
     }
 }

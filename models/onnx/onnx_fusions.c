@@ -7,15 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 10, LETTERS = 3 };
+enum { STEPS = 10, LETTERS = 4 };
 
-/** A node of a pattern. Operands by letter: x, a, b are inputs of the pattern, a digit the result
- * of that step, # the step's number, e any number, which is kept. Add and Mul take theirs in either
- * order. */
+/** A node of a pattern. Operands by letter: x, a, b, c are inputs of the pattern, a digit the
+ * result of that step, # the step's number, e any number, which is kept. Add and Mul take theirs in
+ * either order. */
 struct step {
     const char *type, *operands;
     double number;
-    bool last; /**< it is over the last dimension, which stays */
+    bool last;    /**< it is over the last dimension, which stays */
+    bool softmax; /**< the same, told by its axis */
 };
 
 /** Nodes that follow each other, and what they are together. */
@@ -25,6 +26,7 @@ struct pattern {
     const char *number;  /**< attribute that takes what e was; NULL: none */
     const char *text[2]; /**< an attribute and its word */
     bool by_row;         /**< a and b have a number for each of x's last dimension */
+    bool attention;      /**< x, a and b are queries, turned keys and values; c a mask */
     struct step steps[STEPS];
 };
 
@@ -123,6 +125,68 @@ static const struct pattern patterns[] = {
      .type = "Mish",
      .inputs = "x",
      .steps = {{"Softplus", "x"}, {"Tanh", "0"}, {"Mul", "x1"}}},
+    {.name = "Attention",
+     .type = "LeoAttention",
+     .inputs = "xabc",
+     .number = "root",
+     .attention = true,
+     .steps = {{"Mul", "xe"},
+               {"Mul", "ae"},
+               {"MatMul", "01"},
+               {"Add", "2c"},
+               {"Softmax", "3", .softmax = true},
+               {"MatMul", "4b"}}},
+    {.name = "Attention",
+     .type = "LeoAttention",
+     .inputs = "xab",
+     .number = "root",
+     .attention = true,
+     .steps = {{"Mul", "xe"},
+               {"Mul", "ae"},
+               {"MatMul", "01"},
+               {"Softmax", "2", .softmax = true},
+               {"MatMul", "3b"}}},
+    {.name = "Attention",
+     .type = "LeoAttention",
+     .inputs = "xabc",
+     .number = "divisor",
+     .attention = true,
+     .steps = {{"MatMul", "xa"},
+               {"Div", "0e"},
+               {"Add", "1c"},
+               {"Softmax", "2", .softmax = true},
+               {"MatMul", "3b"}}},
+    {.name = "Attention",
+     .type = "LeoAttention",
+     .inputs = "xab",
+     .number = "divisor",
+     .attention = true,
+     .steps =
+         {{"MatMul", "xa"}, {"Div", "0e"}, {"Softmax", "1", .softmax = true}, {"MatMul", "2b"}}},
+    {.name = "Attention",
+     .type = "LeoAttention",
+     .inputs = "xabc",
+     .number = "scale",
+     .attention = true,
+     .steps = {{"MatMul", "xa"},
+               {"Mul", "0e"},
+               {"Add", "1c"},
+               {"Softmax", "2", .softmax = true},
+               {"MatMul", "3b"}}},
+    {.name = "Attention",
+     .type = "LeoAttention",
+     .inputs = "xab",
+     .number = "scale",
+     .attention = true,
+     .steps =
+         {{"MatMul", "xa"}, {"Mul", "0e"}, {"Softmax", "1", .softmax = true}, {"MatMul", "2b"}}},
+    {.name = "Attention",
+     .type = "LeoAttention",
+     .inputs = "xab",
+     .number = "scale",
+     .attention = true,
+     .steps =
+         {{"Mul", "xe"}, {"MatMul", "0a"}, {"Softmax", "1", .softmax = true}, {"MatMul", "2b"}}},
     {.name = "MatMulBias",
      .type = "LeoMatMulBias",
      .inputs = "xab",
@@ -134,8 +198,9 @@ struct match {
     const struct pattern *pattern;
     size_t nodes[STEPS];
     uint32_t count;
-    const char *letters[LETTERS]; /**< names behind x, a, b; NULL: not met yet */
-    double number;
+    const char *letters[LETTERS]; /**< names behind x, a, b, c; NULL: not met yet */
+    double number;                /**< what e is */
+    bool has_number;
 };
 
 /** One found. */
@@ -182,7 +247,13 @@ static bool bind(struct onnx_import *import, struct match *match, const struct s
                fabs(number - step->number) <= 1e-3 * fabs(step->number);
     }
     if (operand == 'e') {
-        return known_number(import, name, &match->number);
+        if (!known_number(import, name, &number) ||
+            (match->has_number && number != match->number)) {
+            return false;
+        }
+        match->number = number;
+        match->has_number = true;
+        return true;
     }
     const char **bound = letter_at(match, operand);
     if (!*bound) {
@@ -214,6 +285,20 @@ static bool is_over_last(struct onnx_import *import, const struct match *match,
     return x && keeps && count == 1 && (axis == -1 || axis == (int64_t)x->rank - 1);
 }
 
+// Its axis is the last of the pattern's x, whose rank the scores have.
+static bool is_last_axis(struct onnx_import *import, const struct match *match,
+                         const OnnxFile__Node *node)
+{
+    const struct onnx_tensor *x = onnx_find(import, match->letters[0]);
+    int64_t axis = import->opset < 13 ? 1 : -1;
+    for (size_t i = 0; i < node->n_attribute; i++) {
+        if (node->attribute[i]->name && strcmp(node->attribute[i]->name, "axis") == 0) {
+            axis = node->attribute[i]->i;
+        }
+    }
+    return x && (axis == -1 || axis == (int64_t)x->rank - 1);
+}
+
 // Whether a node is the step, with its operands in this order or (turned) the other one.
 static bool is_step(struct onnx_import *import, struct match *match, const struct step *step,
                     const OnnxFile__Node *node, bool turned)
@@ -231,7 +316,8 @@ static bool is_step(struct onnx_import *import, struct match *match, const struc
             return false;
         }
     }
-    if (step->last && !is_over_last(import, &tried, node)) {
+    if ((step->last && !is_over_last(import, &tried, node)) ||
+        (step->softmax && !is_last_axis(import, &tried, node))) {
         return false;
     }
     *match = tried;
@@ -279,15 +365,47 @@ static bool is_closed(const struct onnx_import *import, const struct match *matc
     return closed;
 }
 
+// Queries, turned keys, values [batch, heads, ...], and what is added to the scores; all made by
+// now.
+static bool fits_attention(struct onnx_import *import, const struct match *match)
+{
+    const struct onnx_tensor *q = onnx_find(import, match->letters[0]),
+                             *k = onnx_find(import, match->letters[1]),
+                             *v = onnx_find(import, match->letters[2]);
+    if (!q || !k || !v || q->rank != 4 || k->rank != 4 || v->rank != 4 ||
+        q->dtype != LEO_DTYPE_F32 || q->dim[3] != k->dim[2] || k->dim[3] != v->dim[2]) {
+        return false;
+    }
+    for (int d = 0; d < 2; d++) {
+        if (q->dim[d] != k->dim[d] || q->dim[d] != v->dim[d]) {
+            return false;
+        }
+    }
+    const int64_t scores[] = {q->dim[0], q->dim[1], q->dim[2], k->dim[3]};
+    const struct onnx_tensor *mask =
+        match->letters[3] ? onnx_find(import, match->letters[3]) : NULL;
+    bool good = !match->letters[3] ||
+                (mask && mask->rank >= 1 && mask->rank <= 4 && mask->dtype == LEO_DTYPE_F32 &&
+                 mask->dim[mask->rank - 1] == scores[3]);
+    for (uint32_t d = 0; good && mask && d < mask->rank; d++) {
+        const int64_t size = mask->dim[d];
+        good = size == 1 || size == scores[4 - mask->rank + d];
+    }
+    return good;
+}
+
 // Each input that is known by now, which those behind the first node's are only if they are
 // weights.
 static bool fits(struct onnx_import *import, const struct match *match)
 {
     const struct onnx_tensor *x = onnx_find(import, match->letters[0]);
     bool good = x && x->rank > 0;
-    for (int i = 1; good && match->pattern->by_row && i < LETTERS; i++) {
+    for (int i = 1; good && match->pattern->by_row && i < 3; i++) {
         const struct onnx_tensor *row = onnx_find(import, match->letters[i]);
         good = row && row->rank == 1 && row->dim[0] == x->dim[x->rank - 1];
+    }
+    if (match->pattern->attention) {
+        return fits_attention(import, match);
     }
     if (good && strcmp(match->pattern->name, "MatMulBias") == 0) {
         const struct onnx_tensor *a = onnx_find(import, match->letters[1]),

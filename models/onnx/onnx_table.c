@@ -76,7 +76,8 @@ static const struct {
     {"LSTM", onnx_lstm},
     {"LayerNormalization", onnx_layer_norm},
     {"LeakyRelu", onnx_with_slope},
-    {"LeoMatMulBias", onnx_matmul_bias}, // made by fusions
+    {"LeoAttention", onnx_fused_attention}, // made by fusions, as is the next
+    {"LeoMatMulBias", onnx_matmul_bias},
     {"Less", onnx_binary},
     {"LessOrEqual", onnx_binary},
     {"Log", onnx_unary},
