@@ -53,7 +53,7 @@ namespace AscendC
 {
 
 using TEventID = int8_t;
-constexpr uint32_t B16_DATA_NUM_PER_REPEAT = 128, B32_DATA_NUM_PER_REPEAT = 64;
+constexpr uint32_t B16_DATA_NUM_PER_REPEAT = 128, B32_DATA_NUM_PER_REPEAT = 64, TWO = 2;
 
 /** Place of the lowest bit that is `value`; -1: there is none. */
 template <int value> LEO_AC_INLINE int64_t ScalarGetSFFValue(uint64_t bits)
