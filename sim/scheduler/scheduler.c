@@ -329,7 +329,7 @@ static void replay_done(struct sim_scheduler *scheduler, unsigned queue,
     const struct sim_stream *stream = &scheduler->stream[queue];
     const struct sim_replay_time time = {stream->start_ps, stream->end_ps};
     sim_replay_done(scheduler->replay, queue, record, &time);
-    for (unsigned i = 1; i < scheduler->config->queues; i++) {
+    for (unsigned i = 1; i < scheduler->replay->file->queues; i++) {
         if (sim_replay_has(scheduler->replay, i)) {
             sim_scheduler_wake(scheduler, i);
         }
