@@ -56,6 +56,8 @@ static const StandardType standard_types[] = {
     {"MaxPoolGrad", "x1 x2 grad", "y", "data_format:s=NHWC"},
     {"OneHot", "x depth on_value off_value", "y", "axis:i=-1"},
     {"OnesLike", "x", "y", ""},
+    {"OutfeedEnqueueOp", "x...", "", "channel_name:s="},
+    {"OutfeedEnqueueOpV2", "tensor_name x...", "", "channel_name:s="},
     {"Pad", "x paddings", "y", ""},
     {"RealDiv", "x1 x2", "y", ""},
     {"ReduceMean", "x axes", "y", "keep_dims:b=0 noop_with_empty_axes:b=1"},

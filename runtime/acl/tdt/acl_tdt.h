@@ -21,7 +21,8 @@ struct acltdtDataItem {
 struct acltdtDataset {
     acltdtDataItem **items;
     size_t count;
-    char name[ACL_TDT_NAME_BYTES];
+    char name[ACL_TDT_NAME_BYTES]; /**< given by its sender, else its channel's; empty: not received
+                                    */
 };
 
 /** The process's channels. */
@@ -34,6 +35,11 @@ struct acl_tdt_channels {
 #define ACL_TDT_CHANNELS_INITIALIZER                                                               \
     {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER}
 
+/** Adds a tensor of the type and sizes of `like` that owns memory for its data. NULL: out of
+ * memory. */
+acltdtDataItem *acl_tdt_add(acltdtDataset *dataset, const acltdtDataItem *like);
+/** Frees a tensor, and its data if it owns them. */
+void acl_tdt_free_item(acltdtDataItem *item);
 /** A deep copy, as a receiver owns it. NULL: out of memory. */
 acltdtDataset *acl_tdt_copy(const acltdtDataset *from);
 /** Frees a set and all its tensors. */
@@ -44,10 +50,20 @@ enum acl_tdt_end { ACL_TDT_DONE, ACL_TDT_LATE, ACL_TDT_STOPPED, ACL_TDT_GONE };
 /** Takes the oldest set of a channel of that name; the caller frees it. `timeout_ms` < 0: waits as
  * long as it takes. GONE: there is no such channel. */
 enum acl_tdt_end acl_tdt_take(const char *name, int timeout_ms, acltdtDataset **dataset);
+/** Moves a set into a channel of that name; if it does not end with DONE, the set stays the
+ * caller's. `timeout_ms` as above. */
+enum acl_tdt_end acl_tdt_put(const char *name, int timeout_ms, acltdtDataset *dataset);
 /** Whether there is one, or one is expected. */
 bool acl_tdt_exists(const char *name);
 /** A channel of that name will be made; who takes from it waits for that. False: out of memory. */
 bool acl_tdt_expect(const char *name);
 
-/** Runs the types InitData and GetNext. False: the call is of another type. */
+/** What a failed operator of a channel says. */
+void acl_tdt_tell(struct leo_rt_host_result *result, leo_status status, const char *type,
+                  const char *channel, const char *what);
+/** Puts an operator into its stream that sends its inputs through a channel when the stream comes
+ * there. An input of the name tensor_name, a text, is the set's name. */
+aclError acl_tdt_enqueue(const struct leo_acl_op *op, const char *channel);
+/** Runs the types InitData, GetNext, OutfeedEnqueueOp and OutfeedEnqueueOpV2. False: the call is of
+ * another type. */
 bool acl_tdt_run_op(const struct leo_acl_op *op, aclError *error);

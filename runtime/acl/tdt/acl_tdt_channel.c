@@ -209,7 +209,7 @@ static enum acl_tdt_end take(const acltdtChannelHandle *handle, const char *name
     pthread_mutex_lock(&channels()->lock);
     enum acl_tdt_end end = wait_for(handle, name, false, timeout_ms, &channel);
     *dataset = end == ACL_TDT_DONE ? take_first(channel) : NULL;
-    if (*dataset) {
+    if (*dataset && !(*dataset)->name[0]) {
         memcpy((*dataset)->name, channel->name, sizeof(channel->name));
     }
     pthread_mutex_unlock(&channels()->lock);
@@ -219,6 +219,26 @@ static enum acl_tdt_end take(const acltdtChannelHandle *handle, const char *name
 enum acl_tdt_end acl_tdt_take(const char *name, int timeout_ms, acltdtDataset **dataset)
 {
     return take(NULL, name, timeout_ms, dataset);
+}
+
+// Moves the set into the channel if there is room for it in time; else it stays the caller's.
+static enum acl_tdt_end put(const acltdtChannelHandle *handle, const char *name, int timeout_ms,
+                            acltdtDataset *dataset)
+{
+    acltdtChannelHandle *channel;
+    pthread_mutex_lock(&channels()->lock);
+    enum acl_tdt_end end = wait_for(handle, name, true, timeout_ms, &channel);
+    if (end == ACL_TDT_DONE) {
+        channel->sets[(channel->first + channel->count++) % channel->capacity] = dataset;
+        pthread_cond_broadcast(&channels()->changed);
+    }
+    pthread_mutex_unlock(&channels()->lock);
+    return end;
+}
+
+enum acl_tdt_end acl_tdt_put(const char *name, int timeout_ms, acltdtDataset *dataset)
+{
+    return put(NULL, name, timeout_ms, dataset);
 }
 
 bool acl_tdt_exists(const char *name)
@@ -263,14 +283,7 @@ aclError acltdtSendTensor(const acltdtChannelHandle *handle, const acltdtDataset
     if (!copy) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, __func__, "out of host memory");
     }
-    acltdtChannelHandle *channel;
-    pthread_mutex_lock(&channels()->lock);
-    enum acl_tdt_end end = wait_for(handle, NULL, true, timeout, &channel);
-    if (end == ACL_TDT_DONE) {
-        channel->sets[(channel->first + channel->count++) % channel->capacity] = copy;
-        pthread_cond_broadcast(&channels()->changed);
-    }
-    pthread_mutex_unlock(&channels()->lock);
+    enum acl_tdt_end end = put(handle, NULL, timeout, copy);
     if (end != ACL_TDT_DONE) {
         acl_tdt_free(copy);
     }

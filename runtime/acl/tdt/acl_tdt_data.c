@@ -7,7 +7,7 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-static void free_item(acltdtDataItem *item)
+void acl_tdt_free_item(acltdtDataItem *item)
 {
     if (item && item->is_received) {
         leo_free(item->data);
@@ -54,7 +54,7 @@ aclError acltdtDestroyDataItem(acltdtDataItem *dataItem)
         return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
                         "the tensor belongs to a set that was received: destroy the set");
     }
-    free_item(dataItem);
+    acl_tdt_free_item(dataItem);
     return ACL_SUCCESS;
 }
 
@@ -176,20 +176,18 @@ const char *acltdtGetDatasetName(const acltdtDataset *dataset)
     return dataset ? dataset->name : NULL;
 }
 
-static acltdtDataItem *copy_item(const acltdtDataItem *from)
+acltdtDataItem *acl_tdt_add(acltdtDataset *dataset, const acltdtDataItem *like)
 {
     acltdtDataItem *item =
-        acltdtCreateDataItem(from->kind, from->dims, from->dim_count, from->type, NULL, 0);
-    void *data = item ? leo_alloc(from->bytes + 1) : NULL;
-    if (!data) {
-        free_item(item);
+        acltdtCreateDataItem(like->kind, like->dims, like->dim_count, like->type, NULL, 0);
+    void *data = item ? leo_alloc(like->bytes + 1) : NULL;
+    if (!data || !append(dataset, item)) {
+        leo_free(data);
+        acl_tdt_free_item(item);
         return NULL;
     }
-    if (from->bytes > 0) {
-        memcpy(data, from->data, from->bytes);
-    }
     item->data = data;
-    item->bytes = from->bytes;
+    item->bytes = like->bytes;
     item->is_received = true;
     return item;
 }
@@ -198,11 +196,13 @@ acltdtDataset *acl_tdt_copy(const acltdtDataset *from)
 {
     acltdtDataset *dataset = acltdtCreateDataset();
     for (size_t i = 0; dataset && i < from->count; i++) {
-        acltdtDataItem *item = copy_item(from->items[i]);
-        if (!item || !append(dataset, item)) {
-            free_item(item);
+        const acltdtDataItem *item = acl_tdt_add(dataset, from->items[i]);
+        if (!item) {
             acl_tdt_free(dataset);
             return NULL;
+        }
+        if (item->bytes > 0) {
+            memcpy(item->data, from->items[i]->data, item->bytes);
         }
     }
     return dataset;
@@ -211,7 +211,7 @@ acltdtDataset *acl_tdt_copy(const acltdtDataset *from)
 void acl_tdt_free(acltdtDataset *dataset)
 {
     for (size_t i = 0; dataset && i < dataset->count; i++) {
-        free_item(dataset->items[i]);
+        acl_tdt_free_item(dataset->items[i]);
     }
     if (dataset) {
         leo_free(dataset->items);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types InitData and GetNext: a stream takes the next set of tensors of a channel. */
+/* Operators of channels; types InitData and GetNext: a stream takes the next set of tensors. */
 #include "acl_tdt.h"
 
 #include "../../api_common/stream/work.h"
@@ -26,11 +26,17 @@ struct next {
     struct output outputs[];
 };
 
+void acl_tdt_tell(struct leo_rt_host_result *result, leo_status status, const char *type,
+                  const char *channel, const char *what)
+{
+    result->status = status;
+    snprintf(result->text, sizeof(result->text), "%s of channel %s: %s", type, channel, what);
+}
+
 static void fail(struct leo_rt_host_result *result, leo_status status, const char *channel,
                  const char *what)
 {
-    result->status = status;
-    snprintf(result->text, sizeof(result->text), "GetNext of channel %s: %s", channel, what);
+    acl_tdt_tell(result, status, "GetNext", channel, what);
 }
 
 static bool fits(const struct next *next, const acltdtDataset *set,
@@ -173,17 +179,35 @@ static const char *channel_of(const struct leo_acl_op *op)
 }
 
 // The channel may be made after it: programs start their sender later.
-static aclError init_data(const char *channel)
+static aclError init_data(const struct leo_acl_op *op, const char *channel)
 {
+    (void)op;
     return acl_tdt_expect(channel)
                ? ACL_SUCCESS
                : acl_fail(ACL_ERROR_BAD_ALLOC, "InitData", "out of host memory");
 }
 
+struct channel_op {
+    const char *type;
+    bool needs_channel; /**< one must be there, or be expected */
+    aclError (*run)(const struct leo_acl_op *op, const char *channel);
+};
+
+static const struct channel_op channel_ops[] = {
+    {"GetNext", true, get_next},
+    {"InitData", false, init_data},
+    {"OutfeedEnqueueOp", true, acl_tdt_enqueue},
+    {"OutfeedEnqueueOpV2", true, acl_tdt_enqueue},
+};
+
 bool acl_tdt_run_op(const struct leo_acl_op *op, aclError *error)
 {
-    const bool next = strcmp(op->type, "GetNext") == 0;
-    if (!next && strcmp(op->type, "InitData") != 0) {
+    const struct channel_op *row = channel_ops;
+    const struct channel_op *end = row + sizeof(channel_ops) / sizeof(channel_ops[0]);
+    while (row < end && strcmp(op->type, row->type) != 0) {
+        row++;
+    }
+    if (row == end) {
         return false;
     }
     const char *channel = channel_of(op);
@@ -191,14 +215,14 @@ bool acl_tdt_run_op(const struct leo_acl_op *op, aclError *error)
         *error = acl_fail(ACL_ERROR_INVALID_PARAM, op->type,
                           "attribute channel_name is not given, or has %d characters or more",
                           ACL_TDT_NAME_BYTES);
-    } else if (next && !acl_tdt_exists(channel)) {
+    } else if (row->needs_channel && !acl_tdt_exists(channel)) {
         *error =
             acl_fail(ACL_ERROR_INVALID_PARAM, op->type,
                      "there is no channel %s: acltdtCreateChannel makes channels, and InitData "
                      "says that one will be made",
                      channel);
     } else {
-        *error = next ? get_next(op, channel) : init_data(channel);
+        *error = row->run(op, channel);
     }
     return true;
 }

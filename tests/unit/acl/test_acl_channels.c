@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels of data: order, limit, stop, and the types InitData and GetNext that read them. */
+/* Channels of data: order, limit, stop, and the types InitData and GetNext that read them,
+ * OutfeedEnqueueOp and OutfeedEnqueueOpV2 that write them. */
 #include "test_acl_common.h"
 
 #include <acl/acl_op_compiler.h>
@@ -271,6 +272,101 @@ static void a_set_that_does_not_fit_is_told(void)
     acl_end_plain();
 }
 
+/** A text as tensors hold it. */
+struct text {
+    uint64_t start, length;
+    char text[16];
+};
+
+/** Sends a vector of three and two texts, of which the second names the set. */
+static aclError enqueue(const char *type, const char *channel, int32_t *vector, struct text *texts,
+                        aclrtStream stream)
+{
+    const int64_t dims[1] = {3};
+    aclTensorDesc *descs[3] = {aclCreateTensorDesc(ACL_INT32, 1, dims, ACL_FORMAT_ND),
+                               aclCreateTensorDesc(ACL_STRING, 0, NULL, ACL_FORMAT_ND),
+                               aclCreateTensorDesc(ACL_STRING, 0, NULL, ACL_FORMAT_ND)};
+    aclDataBuffer *buffers[3] = {aclCreateDataBuffer(vector, 12),
+                                 aclCreateDataBuffer(&texts[0], sizeof(texts[0])),
+                                 aclCreateDataBuffer(&texts[1], sizeof(texts[1]))};
+    aclopAttr *attr = aclopCreateAttr();
+    aclSetTensorDescName(descs[0], "x0");
+    aclSetTensorDescName(descs[1], "x1");
+    aclSetTensorDescName(descs[2], "tensor_name");
+    OK(aclopSetAttrString(attr, "channel_name", channel));
+    const int inputs = strcmp(type, "OutfeedEnqueueOpV2") == 0 ? 3 : 1;
+    aclError error = aclopCompileAndExecute(type, inputs, (const aclTensorDesc *const *)descs,
+                                            (const aclDataBuffer *const *)buffers, 0, NULL, NULL,
+                                            attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, stream);
+    aclopDestroyAttr(attr);
+    for (int i = 0; i < 3; i++) {
+        aclDestroyTensorDesc(descs[i]);
+        OK(aclDestroyDataBuffer(buffers[i]));
+    }
+    return error;
+}
+
+static void expect_set(acltdtChannelHandle *channel, const char *name, size_t count, int32_t first)
+{
+    acltdtDataset *set = acltdtCreateDataset();
+    OK(acltdtReceiveTensor(channel, set, 10000));
+    CU_ASSERT_STRING_EQUAL(acltdtGetDatasetName(set), name);
+    CU_ASSERT_EQUAL_FATAL(acltdtGetDatasetSize(set), count);
+    acltdtDataItem *item = acltdtGetDataItem(set, 0);
+    CU_ASSERT_EQUAL(acltdtGetDataTypeFromItem(item), ACL_INT32);
+    CU_ASSERT_EQUAL(acltdtGetDimNumFromItem(item), 1);
+    CU_ASSERT_EQUAL(((const int32_t *)acltdtGetDataAddrFromItem(item))[2], first + 2);
+    if (count == 2) {
+        item = acltdtGetDataItem(set, 1);
+        CU_ASSERT_EQUAL(acltdtGetDataSizeFromItem(item), 4);
+        CU_ASSERT_EQUAL(memcmp(acltdtGetDataAddrFromItem(item), "y is", 4), 0);
+    }
+    OK(acltdtDestroyDataset(set));
+}
+
+/* Each call's values are those of its place in the stream; a full channel makes the stream wait. */
+static void a_stream_sends_what_it_has(void)
+{
+    const struct text sent[2] = {{16, 4, "y is"}, {16, 5, "print"}};
+    int32_t *vector, *values;
+    struct text *texts;
+    aclrtStream stream;
+    acl_begin_plain();
+    acltdtChannelHandle *channel = acltdtCreateChannelWithCapacity(0, "log", 2);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(channel);
+    OK(aclrtCreateStream(&stream));
+    OK(aclrtMalloc((void **)&vector, 512, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMalloc((void **)&texts, 512, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMallocHost((void **)&values, 12 * sizeof(*values)));
+    OK(aclrtMemcpy(texts, sizeof(sent), sent, sizeof(sent), ACL_MEMCPY_HOST_TO_DEVICE));
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 3; k++) {
+            values[3 * i + k] = 10 * i + k;
+        }
+        OK(aclrtMemcpyAsync(vector, 12, values + 3 * i, 12, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+        OK(enqueue(i < 3 ? "OutfeedEnqueueOpV2" : "OutfeedEnqueueOp", "log", vector, texts,
+                   stream));
+    }
+    for (int i = 0; i < 4; i++) {
+        expect_set(channel, i < 3 ? "print" : "log", i < 3 ? 2 : 1, 10 * i);
+    }
+    OK(aclrtSynchronizeStream(stream));
+    EXPECT(enqueue("OutfeedEnqueueOp", "other", vector, texts, stream), ACL_ERROR_INVALID_PARAM);
+    const struct text broken = {16, 1000, "y is"};
+    OK(aclrtMemcpy(texts, sizeof(broken), &broken, sizeof(broken), ACL_MEMCPY_HOST_TO_DEVICE));
+    OK(enqueue("OutfeedEnqueueOpV2", "log", vector, texts, stream));
+    expect_failed_wait(stream, "a text tensor does not hold");
+    OK(acltdtStopChannel(channel));
+    OK(enqueue("OutfeedEnqueueOp", "log", vector, texts, stream));
+    expect_failed_wait(stream, "OutfeedEnqueueOp of channel log: it is stopped");
+    OK(acltdtDestroyChannel(channel));
+    OK(aclrtFree(vector));
+    OK(aclrtFree(texts));
+    OK(aclrtFreeHost(values));
+    OK(aclrtDestroyStream(stream));
+    acl_end_plain();
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -279,6 +375,7 @@ int main(int argc, char **argv)
         {"a_stream_takes_one_set_a_step", a_stream_takes_one_set_a_step},
         {"a_channel_may_be_made_late", a_channel_may_be_made_late},
         {"a_set_that_does_not_fit_is_told", a_set_that_does_not_fit_is_told},
+        {"a_stream_sends_what_it_has", a_stream_sends_what_it_has},
     };
     return leo_test_main("acl_channels", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
