@@ -163,6 +163,24 @@ bool op_layout_part(const struct op_tensor *tensor, const int64_t *from, const i
     return true;
 }
 
+bool op_layout_blocks(const struct op_tensor *tensor, int64_t channels, int64_t c0,
+                      struct op_tensor *blocks)
+{
+    if (tensor->rank != 4 || tensor->dim[1] != channels || channels % c0 != 0) {
+        return false;
+    }
+    if (tensor->format == OP_FORMAT_NC1HWC0) {
+        return op_layout_c0_of(tensor) == c0 && op_layout_storage(tensor, blocks);
+    }
+    *blocks = *tensor;
+    blocks->rank = 5;
+    blocks->dim[1] = channels / c0;
+    blocks->stride[1] = tensor->stride[1] * c0;
+    blocks->dim[4] = c0;
+    blocks->stride[4] = tensor->stride[1];
+    return !op_format_is_native(tensor->format) && tensor->dim[2] == 1 && tensor->dim[3] == 1;
+}
+
 bool op_layout_is_padded(const struct op_tensor *tensor)
 {
     struct op_tensor storage;

@@ -48,6 +48,11 @@ bool op_layout_storage(const struct op_tensor *tensor, struct op_tensor *storage
  * storage. False: not whole blocks of channels, or another format. */
 bool op_layout_part(const struct op_tensor *tensor, const int64_t *from, const int64_t *dim,
                     struct op_tensor *part);
+/** A tensor of four dimensions as blocks of `c0` of its `channels` channels, five dimensions: the
+ * storage of one in NC1HWC0, or a view of rows of single positions. False: it has other channels,
+ * or the last block is not full, or it lies in another way. */
+bool op_layout_blocks(const struct op_tensor *tensor, int64_t channels, int64_t c0,
+                      struct op_tensor *blocks);
 /** A matrix in FRACTAL_NZ may be seen with its rows and columns exchanged: the tensor as it is
  * stored. */
 struct op_tensor op_layout_unturned(const struct op_tensor *tensor);

@@ -51,6 +51,36 @@ static bool all_same(const struct op_row *row, const struct op_value *args)
     return true;
 }
 
+// Tensors of elements as blocks of the same channels, numbers as they are. False: not all of them
+// can be seen so.
+static bool make_blocks(const struct op_row *row, const struct op_value *args,
+                        struct stored_call *call)
+{
+    const struct op_tensor *first = NULL; // that has channels
+    for (unsigned i = 0; i < row->param_count; i++) {
+        const struct op_tensor *tensor =
+            row->params[i].kind == OP_KIND_TENSOR ? args[i].tensor : NULL;
+        if (row->params[i].kind == OP_KIND_TENSOR_LIST) {
+            return false;
+        }
+        first = !first && tensor && tensor->format == OP_FORMAT_NC1HWC0 ? tensor : first;
+    }
+    for (unsigned i = 0; first && i < row->param_count; i++) {
+        const struct op_tensor *tensor =
+            row->params[i].kind == OP_KIND_TENSOR ? args[i].tensor : NULL;
+        if (!tensor || (row->params[i].role == OP_ROLE_IN && tensor->rank <= 1 &&
+                        op_tensor_count(tensor) == 1 && !op_format_is_native(tensor->format))) {
+            continue;
+        }
+        if (!op_layout_blocks(tensor, first->rank == 4 ? first->dim[1] : 0, op_layout_c0_of(first),
+                              &call->tensors[i])) {
+            return false;
+        }
+        call->values[i].tensor = &call->tensors[i];
+    }
+    return first != NULL;
+}
+
 static leo_status make_list(struct op_plan *plan, const struct op_param *param,
                             const struct op_tensor_list *list, struct stored_call *call,
                             unsigned at, uint64_t *used)
@@ -110,7 +140,11 @@ static leo_status begin_formats(struct op_plan *plan, const struct op_row *row,
     if (!op_layout_any_native(row, args) || (native && strcmp(native, "own") == 0)) {
         return LEO_OK;
     }
+    if (native && !all_same(row, args) && make_blocks(row, args, call)) {
+        return LEO_OK;
+    }
     if (!native || !all_same(row, args)) {
+        memcpy(call->values, args, row->param_count * sizeof(*args));
         return make_all_rows(plan, row, args, call);
     }
     for (unsigned i = 0; i < row->param_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions over dimensions. A row says which ("reduce"), and which parameter is the second output
  * ("second") or which of two is the index ("index yes": out is the index). */
+#include "../frame/layout.h"
 #include "../frame/variant.h"
 #include "reduce_vector.h"
 
@@ -438,8 +439,40 @@ static leo_status place_outputs(struct goal *goal, const struct op_tensor *out)
     return op_plan_temp(call->plan, goal->self->type, out->rank, out->dim, &goal->value.made);
 }
 
+// A map in NC1HWC0 over its positions: rows of channels stay as they lie. Other native tensors
+// become rows. Rows of the table that come here have self, the dimensions, ..., out.
+static leo_status reduce_native(const struct op_call *call)
+{
+    static const int64_t positions[] = {2, 3};
+    const struct op_ints dims = {positions, 2};
+    const unsigned last = call->row->param_count - 1;
+    const struct op_tensor *self = op_call_tensor(call, "self"), *out = call->args[last].tensor;
+    struct op_value args[OP_PARAMS_MAX];
+    struct op_tensor maps, means;
+    bool reduced[OP_RANK_MAX] = {false};
+    leo_status status = take_dims(call, self, reduced);
+    if (status != LEO_OK) {
+        return status;
+    }
+    if (self->rank != 4 || reduced[0] || reduced[1] || !reduced[2] || !reduced[3] ||
+        self->format != OP_FORMAT_NC1HWC0 || out->format != OP_FORMAT_NC1HWC0 || out->rank != 4 ||
+        op_layout_c0_of(self) != op_layout_c0_of(out) || !op_layout_storage(self, &maps) ||
+        !op_layout_storage(out, &means)) {
+        return op_call_run_as_rows(call);
+    }
+    memcpy(args, call->args, call->row->param_count * sizeof(*args));
+    args[0] = op_value_tensor(&maps);
+    args[1] = op_value_ints(&dims);
+    args[last] = op_value_tensor(&means);
+    const struct op_call blocks = {call->row, args, call->plan};
+    return op_plan_reduce(&blocks);
+}
+
 leo_status op_plan_reduce(const struct op_call *call)
 {
+    if (op_layout_any_native(call->row, call->args)) {
+        return reduce_native(call);
+    }
     const char *named = op_row_attr(call->row, "out"), *out_name = named ? named : "out";
     struct goal goal;
     memset(&goal, 0, sizeof(goal));

@@ -507,6 +507,85 @@ static void other_operators_take_any_format(void)
     }
 }
 
+/* `op` of maps a and b into a third, with native maps and with rows; a number `alpha` before out.
+ */
+static void run_spread(const char *op, const int64_t (*dim)[4], bool b_native, bool alpha)
+{
+    struct rig_tensor rows[3];
+    struct native own[3];
+    float half = 0.5f;
+    aclScalar *scalar = aclCreateScalar(&half, ACL_FLOAT);
+    for (unsigned i = 0; i < 3; i++) {
+        rows[i] = rig_tensor_eighths(OP_TYPE_F16, 4, dim[i], RIG_DENSE, i + 1);
+        own[i] = native_of(&rows[i], ACL_FORMAT_NC1HWC0);
+    }
+    for (unsigned native = 2; native-- > 0;) {
+        aclTensor *out = native ? own[2].acl : rows[2].acl;
+        const union op_test_arg args[] = {{.tensor = native ? own[0].acl : rows[0].acl},
+                                          {.tensor = native && b_native ? own[1].acl : rows[1].acl},
+                                          alpha ? (union op_test_arg){.scalar = scalar}
+                                                : (union op_test_arg){.tensor = out},
+                                          {.tensor = out}};
+        CU_ASSERT_EQUAL(rig_run(rig_row(op), args, true), 0);
+    }
+    expect_same(&own[2], &rows[2], op);
+    aclDestroyScalar(scalar);
+    for (unsigned i = 0; i < 3; i++) {
+        rig_tensor_free(&rows[i]);
+        free_native(&own[i]);
+    }
+}
+
+static void channels_are_spread_over_positions(void)
+{
+    static const int64_t dims[][3][4] = {{{2, 48, 5, 7}, {2, 48, 1, 1}, {2, 48, 5, 7}},
+                                         {{2, 32, 5, 7}, {1, 32, 1, 1}, {2, 32, 5, 7}},
+                                         {{2, 32, 5, 1}, {2, 32, 1, 7}, {2, 32, 5, 7}},
+                                         {{2, 20, 5, 7}, {2, 20, 1, 1}, {2, 20, 5, 7}},
+                                         {{2, 32, 5, 7}, {2, 1, 5, 7}, {2, 32, 5, 7}}};
+    for (unsigned i = 0; i < 5; i++) {
+        run_spread("Mul", dims[i], false, false);
+        run_spread("Mul", dims[i], true, false);
+        run_spread("Sub", dims[i], i % 2, true);
+    }
+}
+
+/* A reduction of a map over its positions, or over channels too. */
+static void run_reduction(const char *op, int64_t channels, bool all, bool typed)
+{
+    const int64_t x_dim[] = {3, channels, 5, 6}, y_dim[] = {3, all ? 1 : channels, 1, 1};
+    const int64_t over[] = {1, -1, 2}; // without channels: from the second on
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
+                      y = rig_tensor_eighths(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 2);
+    struct native own[] = {native_of(&x, ACL_FORMAT_NC1HWC0), native_of(&y, ACL_FORMAT_NC1HWC0)};
+    aclIntArray *dims = aclCreateIntArray(all ? over : over + 1, all ? 3 : 2);
+    for (unsigned native = 0; native < 2; native++) {
+        const union op_test_arg out = {.tensor = native ? own[1].acl : y.acl};
+        const union op_test_arg args[] = {{.tensor = native ? own[0].acl : x.acl},
+                                          {.ints = dims},
+                                          {.integer = 1},
+                                          typed ? (union op_test_arg){.type = ACL_FLOAT16} : out,
+                                          out};
+        CU_ASSERT_EQUAL(rig_run(rig_row(op), args, true), 0);
+    }
+    expect_same(&own[1], &y, op);
+    aclDestroyIntArray(dims);
+    rig_tensor_free(&x);
+    rig_tensor_free(&y);
+    free_native(&own[0]);
+    free_native(&own[1]);
+}
+
+static void positions_are_reduced_as_rows(void)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        run_reduction("Mean", i % 2 ? 32 : 20, i / 2, true);
+        run_reduction("ReduceSum", i % 2 ? 32 : 20, i / 2, true);
+        run_reduction("Amax", i % 2 ? 32 : 20, i / 2, false);
+        run_reduction("Amin", i % 2 ? 32 : 20, i / 2, false);
+    }
+}
+
 /* A description whose storage stands beside its shape, as frameworks give it. */
 static aclTensorDesc *describe(const struct native *n)
 {
@@ -747,6 +826,8 @@ int main(int argc, char **argv)
         {"native_averages_are_those_of_rows", averages_are_those_of_rows},
         {"native_other_operators_take_any_format", other_operators_take_any_format},
         {"native_operators_by_type_take_formats", operators_by_type_take_formats},
+        {"native_channels_are_spread_over_positions", channels_are_spread_over_positions},
+        {"native_positions_are_reduced_as_rows", positions_are_reduced_as_rows},
         {"native_parts_of_maps_are_those_of_rows", parts_of_maps_are_those_of_rows},
         {"native_slices_are_those_of_rows", slices_are_those_of_rows},
         {"native_blocks_are_as_described", blocks_are_as_described},
