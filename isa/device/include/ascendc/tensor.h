@@ -84,6 +84,7 @@ struct TBuffAddr {
     uint32_t dataLen = 0;    /**< bytes */
     uint8_t logicPos = (uint8_t)TPosition::VECCALC;
     leo_buffer *bufferHandle = nullptr; /**< of a queue */
+    uint64_t leo_event = 0;             /**< the event id of that buffer */
 };
 
 /** Offsets in the memory of its position: unified buffer, L1, L0A, L0B or L0C. */
@@ -94,7 +95,7 @@ template <typename T> class LocalTensor
     LocalTensor() = default;
     LEO_AC_METHOD LocalTensor(TPosition position, uint64_t address, uint32_t bytes,
                               leo_buffer *buffer = nullptr, uint64_t event = 0)
-        : address_{address, bytes, (uint8_t)position, buffer}, event_(event)
+        : address_{address, bytes, (uint8_t)position, buffer, event}
     {
     }
 
@@ -149,7 +150,7 @@ template <typename T> class LocalTensor
     template <typename U> LEO_AC_METHOD LocalTensor<U> ReinterpretCast() const
     {
         return LocalTensor<U>(GetPosition(), address_.bufferAddr, address_.dataLen,
-                              address_.bufferHandle, event_);
+                              address_.bufferHandle, address_.leo_event);
     }
 
     LEO_AC_METHOD uint32_t GetSize() const
@@ -196,13 +197,12 @@ template <typename T> class LocalTensor
     /** The event id of that buffer. */
     LEO_AC_METHOD uint64_t leo_event_of() const
     {
-        return event_;
+        return address_.leo_event;
     }
 
     TBuffAddr address_;
 
   private:
-    uint64_t event_ = 0;
     int32_t tag_ = 0;
 };
 

@@ -193,6 +193,13 @@ class Calls(Case):
                 "t.address_.bufferAddr = (uint64_t)z.GetPhyAddr(); DataCopy(t, x, n);")
         self.assertEqual(self.call(B1, body, x, x), x, self.said)
 
+    def test_a_tensor_set_by_hand_is_of_its_queue(self):
+        x = [float(i) for i in range(64)]
+        body = ("Adds(z, x, 1.0f, (int)n); LocalTensor<float> to; to.SetAddr(y.address_); in.FreeTensor(x); in.FreeTensor(to);"
+                "x = in.AllocTensor<float>(); y = in.AllocTensor<float>();")
+        got = self.call(B1, body, x, x)
+        self.assertEqual(got, [v + 1 for v in x], self.said)
+
     def test_names_of_the_vendors_compiler(self):
         x = [float(i) for i in range(64)]
         body = ("LocalTensor<float> t; t.address_.logicPos = (uint8_t)TPosition::VECIN; t.address_.bufferAddr = (uint64_t)x.GetPhyAddr();"
