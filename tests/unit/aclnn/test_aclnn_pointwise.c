@@ -2,6 +2,7 @@
 /* Every pointwise operator against its expression on the host: types, shapes that hurt, layouts, in
  * place. */
 #include "rig.h"
+#include "rig_args.h"
 
 #include <math.h>
 #include <pointwise/pointwise_args.h>
