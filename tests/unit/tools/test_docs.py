@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(sys.argv.pop()) if len(sys.argv) > 1 else ROOT / "build"
-COMMAND = re.compile(r"^(build/tools/leo/leo|python3|head|cmake --build build --target leo )")
+COMMAND = re.compile(r"^(build/tools/leo/leo|python3|head|cmake --build build --target leo |\. build/toolkit/set_env.sh\n)")
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.S)
 
 
@@ -68,6 +68,11 @@ class Docs(unittest.TestCase):
 
     def test_kernel_output(self):
         self.assertEqual(self.follow("docs/kernel_output.md"), (1, 0))
+
+    def test_models_tutorial(self):
+        if not (BUILD / "toolkit" / "set_env.sh").exists():
+            self.skipTest("the toolkit is not built")
+        self.assertEqual(self.follow("docs/models_tutorial.md"), (5, 0))
 
     def test_readme_kernel(self):
         text = (ROOT / "docs/quickstart.md").read_text()
