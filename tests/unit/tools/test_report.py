@@ -65,6 +65,20 @@ class Report(test_msprof.Profiled):
         self.assertEqual(len(device["drawn"]), 4)
         self.assertEqual(device["memory"], [[0.0, 1.0]])
 
+    def test_time_by_node_of_a_model(self):
+        self.assertEqual(self.page_data()["devices"][0]["nodes"], [])
+        path = self.folder / "device_0" / "data" / "task.csv"
+        rows = path.read_text().splitlines()
+        at = next(i for i, row in enumerate(rows) if "aclnnMatmul" in row)
+        rows[at] = re.sub(r'"(aclnnMatmul[^"]*)"', lambda m: '"' + "|".join((m.group(1).split("|") + ["", ""])[:3]) + '|fc/one"', rows[at])
+        path.write_text("\n".join(rows) + "\n")
+        node, = self.page_data()["devices"][0]["nodes"]
+        self.assertEqual((node["node"], node["types"], node["tasks"], node["share"]), ("fc/one", ["Matmul"], 1, 100))
+        self.assertAlmostEqual(node["units"]["mac"], 50)
+
+    def page_data(self):
+        return json.loads(re.search(r"const data = (\{.*\});", Path(self.report(self.folder.parent)).read_text()).group(1))
+
     def test_energy_rates_and_origins(self):
         (self.folder / "device_0" / "data" / "soc.ini").write_text(
             "[gm]\nhbm_read_gb_per_s = 1000 ; [F] A07\nhbm_refresh_ns = 100 ; [W] a page\nhbm_refresh_every_ns = 1000 ; [W] same\n"

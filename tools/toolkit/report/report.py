@@ -70,6 +70,21 @@ def operators(device, operations):
     return sorted(rows, key=lambda row: -row["us"])
 
 
+def nodes(device):
+    """Tasks of models by node, in the order they ran first."""
+    groups = {}
+    for task in sorted(device.operators, key=lambda task: task.sim_start):
+        if task.node:
+            groups.setdefault(task.node, []).append(task)
+    total = sum(task.duration for members in groups.values() for task in members) or 1
+    rows = []
+    for name, members in groups.items():
+        time, cycles = sum(task.duration for task in members), sum(task.cycles for task in members) or 1
+        rows.append({"node": name, "types": sorted({task.type for task in members}), "tasks": len(members), "us": time / 1000,
+                     "share": 100 * time / total, "units": {pipe: 100 * sum(task.busy[pipe] for task in members) / cycles for pipe in PIPES}})
+    return rows
+
+
 def what_if_classes(tasks):
     """Time in us by what bounds a task's cores, for the first-order estimate of the page."""
     bound = {"core": 0.0, "memory": 0.0, "other": 0.0}
@@ -161,7 +176,7 @@ def page_data(profile, seconds):
         devices.append({
             "number": device.number, "soc": device.info["soc"], "mhz": device.mhz, "cores": cores,
             "host": device.info.get("host_model", "not noted in this profile"), "lost": device.info.get("lost", 0), "tasks": len(device.tasks), "span": (last - first) / 1000,
-            "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(device, work),
+            "busy": sum(task.duration for task in kernels) / 1000, "operators": operators(device, work), "nodes": nodes(device),
             "pipes": {pipe: sum(task.busy[pipe] for task in kernels) for pipe in PIPES},
             "stalls": {pipe: [sum(task.stalls[pipe][why] for task in kernels) for why in STALLS] for pipe in PIPES},
             "rates": chip_notes.rates(kernels, first, last), "l2rate": ini.getfloat("gm", "l2_gb_per_s", fallback=None),
