@@ -64,6 +64,28 @@ static bool check_storage(const char *func, const aclTensor *tensor)
     return false;
 }
 
+/* Views may have the blocks of a native matrix as dimensions, [.., n / c0, k / 16, 16, c0]: then
+ * they mean the matrix [.., k, n]. */
+static void view_of_blocks(aclTensor *tensor)
+{
+    enum { BLOCK = 4, ROWS = 16 };
+    struct op_tensor *view = &tensor->view;
+    const unsigned first = view->rank - BLOCK;
+    if (view->format != OP_FORMAT_FRACTAL_NZ || view->rank < BLOCK ||
+        view->rank != tensor->storage_rank || (unsigned)view->type >= OP_TYPES ||
+        memcmp(view->dim, tensor->storage, view->rank * sizeof(*view->dim)) != 0 ||
+        view->dim[first + 2] != ROWS || view->dim[first + 3] != op_layout_c0_of(view)) {
+        return;
+    }
+    int64_t dim[OP_RANK_MAX];
+    memcpy(dim, view->dim, sizeof(dim));
+    dim[first] = view->dim[first + 1] * ROWS;
+    dim[first + 1] = view->dim[first] * view->dim[first + 3];
+    const struct op_tensor matrix = op_tensor_dense(0, view->type, view->rank - 2, dim);
+    *view = matrix;
+    view->format = OP_FORMAT_FRACTAL_NZ;
+}
+
 enum { NIBBLES = 8 }; // numbers of 4 bits in a word
 
 /* The view of numbers of 4 bits as one of i32 words; of rank 0 where its runs are not whole words,
@@ -106,6 +128,7 @@ static bool fill_tensor(const char *func, aclTensor *tensor, const int64_t *dims
     if (storage_rank > 0) {
         memcpy(tensor->storage, storage, storage_rank * sizeof(*storage));
     }
+    view_of_blocks(tensor);
     if (type == ACL_INT4) {
         tensor->words = word_view(tensor);
     }

@@ -816,6 +816,30 @@ static void wrong_formats_are_told(void)
     rig_tensor_free(&rows);
 }
 
+// A view whose dimensions are the blocks themselves, as programs make one by reshaping.
+static void views_of_blocks_are_matrices(void)
+{
+    const int64_t dim[] = {2, 32, 48}, blocks[] = {2, 3, 2, 16, 16},
+                  stride[] = {1536, 512, 256, 16, 1};
+    struct rig_tensor rows = rig_tensor_eighths(OP_TYPE_F16, 3, dim, RIG_DENSE, 1),
+                      back = rig_tensor_make(OP_TYPE_F16, 3, dim, RIG_DENSE, 2);
+    struct native own = native_of(&rows, ACL_FORMAT_FRACTAL_NZ);
+    aclTensor *view = aclCreateTensor(blocks, 5, ACL_FLOAT16, stride, 0, ACL_FORMAT_FRACTAL_NZ,
+                                      blocks, 5, own.device);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(view);
+    const union op_test_arg args[] = {{.tensor = back.acl}, {.tensor = view}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("InplaceCopy"), args, true), 0);
+    rig_tensor_take(&back);
+    for (int64_t i = 0; i < rig_tensor_count(&rows); i++) {
+        CU_ASSERT_EQUAL(rig_get_d(rig_tensor_at(&back, i), OP_TYPE_F16),
+                        rig_get_d(rig_tensor_at(&rows, i), OP_TYPE_F16));
+    }
+    aclDestroyTensor(view);
+    free_native(&own);
+    rig_tensor_free(&rows);
+    rig_tensor_free(&back);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -831,6 +855,7 @@ int main(int argc, char **argv)
         {"native_parts_of_maps_are_those_of_rows", parts_of_maps_are_those_of_rows},
         {"native_slices_are_those_of_rows", slices_are_those_of_rows},
         {"native_blocks_are_as_described", blocks_are_as_described},
+        {"native_views_of_blocks_are_matrices", views_of_blocks_are_matrices},
         {"native_wrong_formats_are_told", wrong_formats_are_told},
     };
     rig_open();
