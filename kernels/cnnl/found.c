@@ -51,9 +51,12 @@ void cnnl_where(struct cnnl_call *call, const struct op_tensor *x, bool as_index
                 const struct op_tensor *y)
 {
     const int64_t room[] = {op_tensor_count(x), x->rank};
-    if (as_index || !y || y->rank != 2 || y->dim[1] != x->rank || y->dim[0] > room[0]) {
-        cnnl_refuse(call, "places that are not rows of %u numbers, at most %lld", x->rank,
-                    (long long)room[0]);
+    if (as_index) {
+        cnnl_refuse(call, "places as one number each");
+        return;
+    }
+    if (!y || y->rank != 2 || y->dim[1] != x->rank || y->dim[0] > room[0]) {
+        cnnl_bad(call, "places are rows of %u numbers, at most %lld", x->rank, (long long)room[0]);
         return;
     }
     const struct op_tensor *places = cnnl_temp(call, OP_TYPE_I64, 2, room);
@@ -71,7 +74,7 @@ void cnnl_masked_select(struct cnnl_call *call, const struct op_tensor *x,
 {
     const int64_t room = op_tensor_count(x);
     if (op_tensor_count(mask) != room || y->rank != 1 || y->dim[0] > room) {
-        cnnl_refuse(call, "a mask of another shape than x, or results that are no list");
+        cnnl_bad(call, "the mask has another shape than x, or y is no list that fits");
         return;
     }
     const struct op_tensor *truth = cnnl_as(call, OP_TYPE_BOOL, mask);

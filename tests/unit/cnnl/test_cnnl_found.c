@@ -70,6 +70,8 @@ static void truths_are_counted_and_their_places_told(void)
     NEAR(&rig, at, ((double[]){0, 1, 1, 1, 1, 2}), 0);
     EXPECT(cnnlWhere_v2(rig.handle, T(x), T(count), true, NULL, 0, T(at)),
            CNNL_STATUS_NOT_SUPPORTED);
+    EXPECT(cnnlWhere_v2(rig.handle, T(x), T(count), false, NULL, 0, T(count)),
+           CNNL_STATUS_BAD_PARAM);
     OK(cnnlMasked_v4(rig.handle, CNNL_MASKED_SELECT, T(x), T(mask), NULL, NULL, NULL, NULL, 0,
                      T(chosen), count.ptr));
     NEAR(&rig, chosen, ((double[]){0, 0, 1}), 0);
