@@ -16,8 +16,9 @@ enum { DEPTH_MAX = 8 };
 
 /**
  * A call's tensors as its row takes them: those in native formats are replaced by their storage
- * (rows with "native same", if all have one shape and format), left alone ("native own"), or
- * replaced by rows, to which inputs are converted; what was written is converted back in the end.
+ * (rows with "native same", if all have one shape and format, or the same channels in NC1HWC0),
+ * left alone ("native own"), or replaced by rows, to which inputs are converted; what was written
+ * is converted back in the end.
  */
 struct stored_call {
     struct op_tensor tensors[OP_PARAMS_MAX];
@@ -140,11 +141,12 @@ static leo_status begin_formats(struct op_plan *plan, const struct op_row *row,
     if (!op_layout_any_native(row, args) || (native && strcmp(native, "own") == 0)) {
         return LEO_OK;
     }
-    if (native && !all_same(row, args) && make_blocks(row, args, call)) {
+    const bool same = native && all_same(row, args);
+    if (native && !same && make_blocks(row, args, call)) {
         return LEO_OK;
     }
-    if (!native || !all_same(row, args)) {
-        memcpy(call->values, args, row->param_count * sizeof(*args));
+    if (!same) {
+        memcpy(call->values, args, row->param_count * sizeof(*args)); // some are blocks
         return make_all_rows(plan, row, args, call);
     }
     for (unsigned i = 0; i < row->param_count; i++) {
