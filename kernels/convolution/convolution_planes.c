@@ -15,9 +15,9 @@ enum {
     BLOCK_BYTES = 32,
     WIDE_BYTES = 64,
     FILL_BYTES = 256,
-    PIXELS = 4,       /* of a repeat */
-    STEP_MAX = 63,    /* repeats step by 4 pixels, in a field of 8 bits */
-    SIZE_MOST = 4095, /* of a map: rows a copy instruction takes */
+    PIXELS = 4,          /* of a repeat */
+    STEP_MAX = 63,       /* repeats step by 4 pixels, in a field of 8 bits */
+    MAP_SIZE_MAX = 4095, /* of a map: rows a copy instruction takes */
     TAPS_MAX = 256,
     SUM_BYTES = 48 << 10, /* of UB, for products of all elements of the kernel */
     PIECE_PIXELS = 1024,  /* what a piece costs beside its pixels, about */
@@ -51,8 +51,8 @@ static bool take_shape(const struct op_call *call, const struct op_convolution *
         p->x_size[d] = s->x_size[1 + d];
         p->y_size[d] = s->y_size[1 + d];
         fits = fits && p->stride[d] <= STEP_MAX && p->x_size[d] > 0 && p->y_size[d] > 0 &&
-               p->x_size[d] <= SIZE_MOST && p->y_size[d] <= SIZE_MOST &&
-               reach_of(p, d) <= SIZE_MOST && p->pad[d] <= SIZE_MOST &&
+               p->x_size[d] <= MAP_SIZE_MAX && p->y_size[d] <= MAP_SIZE_MAX &&
+               reach_of(p, d) <= MAP_SIZE_MAX && p->pad[d] <= MAP_SIZE_MAX &&
                p->stride[0] * p->x_size[d] <= UINT16_MAX;
     }
     return fits && p->kernel[0] * p->kernel[1] <= TAPS_MAX;
@@ -105,7 +105,7 @@ static bool fit_piece(const struct planes *p, uint32_t batch, uint32_t rows,
     if (!products) {
         args->sum_bytes = (uint32_t)(pixels * WIDE_BYTES);
     }
-    return args->lines <= SIZE_MOST && pixels < INT32_MAX / WIDE_BYTES / 64 &&
+    return args->lines <= MAP_SIZE_MAX && pixels < INT32_MAX / WIDE_BYTES / 64 &&
            slots + sums <= op_plan_caps(p->call->plan)->ub_bytes;
 }
 
