@@ -2,7 +2,8 @@
 /*
  * Channels of data: a program sends sets of tensors, an operator of a stream (types InitData and
  * GetNext, attribute channel_name) or another thread of the program takes them, first in, first
- * out. Channels do not reach other processes. All functions may be called from any thread; a handle
+ * out. Streams send by OutfeedEnqueueOp and OutfeedEnqueueOpV2. Channels do not reach other
+ * processes. All functions may be called from any thread; a handle
  * that was destroyed gives an error.
  */
 #pragma once
@@ -53,7 +54,8 @@ ACL_FUNC_VISIBILITY aclError acltdtAddDataItem(acltdtDataset *dataset, acltdtDat
 ACL_FUNC_VISIBILITY acltdtDataItem *acltdtGetDataItem(const acltdtDataset *dataset, size_t index);
 /** Number of its tensors. */
 ACL_FUNC_VISIBILITY size_t acltdtGetDatasetSize(const acltdtDataset *dataset);
-/** Name of the channel it was received from; empty: from none. */
+/** Name of the channel it was received from, or its own if OutfeedEnqueueOpV2 gave it one
+ * (tensor_name); empty: it was not received. */
 ACL_FUNC_VISIBILITY const char *acltdtGetDatasetName(const acltdtDataset *dataset);
 
 /** A channel with room for 16 sets. NULL on failure, also if a channel has the name. */
