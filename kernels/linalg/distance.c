@@ -275,8 +275,33 @@ static leo_status plan_gradient_by_tiles(const struct op_call *call, const struc
     return chain.status;
 }
 
+// Halves are computed in f32.
+static leo_status plan_half_gradient(const struct op_call *call)
+{
+    static const char *const names[] = {"grad", "x1", "x2", "cdist"};
+    if (isinf(order_of(call))) {
+        return op_call_fail(call, LEO_ERR_UNSUPPORTED,
+                            "p is infinite with f16: rounded distances do not tell which element "
+                            "they come from; use f32");
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor *out = op_call_tensor(call, "out"), wide = op_chain_wide(&chain, out);
+    struct op_tensor in[4];
+    for (unsigned i = 0; i < 4; i++) {
+        in[i] = op_chain_dense(&chain, OP_TYPE_F32, op_call_tensor(call, names[i]));
+    }
+    OP_CHAIN_CALL(&chain, "CdistBackward", op_value_tensor(&in[0]), op_value_tensor(&in[1]),
+                  op_value_tensor(&in[2]), op_value_tensor(&in[3]),
+                  op_value_real(op_call_real(call, "p")), op_value_tensor(&wide));
+    op_chain_give(&chain, out, &wide);
+    return chain.status;
+}
+
 static leo_status plan_gradient(const struct op_call *call)
 {
+    if (op_call_tensor(call, "x1")->type == OP_TYPE_F16) {
+        return plan_half_gradient(call);
+    }
     if (op_call_tensor(call, "x1")->rank > op_call_tensor(call, "out")->rank) {
         return plan_repeated_gradient(call);
     }

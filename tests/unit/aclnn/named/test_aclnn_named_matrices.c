@@ -187,6 +187,41 @@ static void determinant(void)
     rig_named_expect("LogMatrixDeterminant", NULL, &made, 0, bound);
 }
 
+// Halves give what singles give for the same numbers, rounded.
+static void gradients_of_distances_of_halves(void)
+{
+    const int64_t a_dim[] = {SIDE, 5}, b_dim[] = {4, 5}, pairs[] = {SIDE, 4},
+                  *dims[] = {pairs, a_dim, b_dim, pairs, a_dim};
+    const enum op_type types[] = {OP_TYPE_F32, OP_TYPE_F16};
+    struct rig_tensor t[2][5];
+    for (unsigned w = 0; w < 2; w++) {
+        for (unsigned i = 0; i < 5; i++) {
+            t[w][i] = rig_tensor_make(types[w], 2, dims[i], RIG_DENSE, i + 1);
+            for (int64_t k = 0; k < rig_tensor_count(&t[w][i]); k++) {
+                const double eighths = (double)((k * 13 + i * 7) % 31) / 8 + (i == 3 ? 1 : -2);
+                rig_put_d(rig_tensor_at(&t[w][i], k), types[w], eighths);
+            }
+            rig_tensor_put(&t[w][i]);
+        }
+        const union op_test_arg args[] = {{.tensor = t[w][0].acl},
+                                          {.tensor = t[w][1].acl},
+                                          {.tensor = t[w][2].acl},
+                                          {.tensor = t[w][3].acl},
+                                          {.real = 2},
+                                          {.tensor = t[w][4].acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("CdistBackward"), args, true), 0);
+        rig_tensor_take(&t[w][4]);
+    }
+    for (int64_t k = 0; k < SIDE * 5; k++) {
+        const double want = rig_get_d(rig_tensor_at(&t[0][4], k), OP_TYPE_F32),
+                     got = rig_get_d(rig_tensor_at(&t[1][4], k), OP_TYPE_F16);
+        CU_ASSERT_TRUE(fabs(got - want) <= fabs(want) / 1024);
+    }
+    for (unsigned i = 0; i < 10; i++) {
+        rig_tensor_free(&t[i / 5][i % 5]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
@@ -195,6 +230,7 @@ int main(int argc, char **argv)
         {"singular_values", singular_values},
         {"singular_values_of_few", singular_values_of_few},
         {"determinant", determinant},
+        {"gradients_of_distances_of_halves", gradients_of_distances_of_halves},
     };
     rig_open();
     const int code =
