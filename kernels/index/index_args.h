@@ -58,9 +58,9 @@ struct op_index_rows_args {
 };
 
 enum {
-    OP_SUMS_CHUNK = 4096,  /**< list entries in UB */
-    OP_SUMS_ROWS = 16384,  /**< of the table, most that a block has */
-    OP_SUMS_SLICE = 16384, /**< bytes of a row, most that a block has */
+    OP_SUMS_CHUNK = 4096, /**< list entries in UB */
+    OP_SUMS_ROWS = 16384, /**< of the table, most that a block has */
+    OP_SUMS_SLICE = 8192, /**< bytes of a row, most that a block has */
 };
 
 /**

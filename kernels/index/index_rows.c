@@ -122,7 +122,8 @@ static bool share_sums(const struct op_plan *plan, struct op_index_sums_args *ar
     columns = op_least(most, cores / args->row_groups);
     args->slice = (uint32_t)op_round_up(op_parts(args->bytes, columns), BLOCK_BYTES);
     *blocks = (uint32_t)op_parts(args->bytes, args->slice) * args->row_groups;
-    return args->slice <= OP_SUMS_SLICE && op_parts(args->limit, args->row_groups) <= OP_SUMS_ROWS;
+    return args->slice <= OP_SUMS_SLICE && args->value_pitch <= UINT16_MAX * BLOCK_BYTES &&
+           op_parts(args->limit, args->row_groups) <= OP_SUMS_ROWS;
 }
 
 // Sums of dense rows and a dense list, into a table that is cleared first.

@@ -14,7 +14,7 @@
 
 enum {
     NONE = 0xffff,
-    VALUE_SLOTS = 4,
+    VALUE_SLOTS = 4, /* the coupled core has so many events */
     INDEX_AT = 0,
     NEXT_AT = INDEX_AT + OP_SUMS_CHUNK * 8,
     FIRST_AT = NEXT_AT + OP_SUMS_CHUNK * 2,
@@ -61,10 +61,20 @@ OP_INLINE uint32_t make_chains(const struct op_index_sums_args *t, uint32_t coun
     return chains;
 }
 
-OP_INLINE void load(uint32_t ub, uint64_t from, uint32_t bytes)
+OP_INLINE void load(uint32_t ub, uint64_t from, uint32_t rows, uint32_t bytes, uint64_t pitch)
 {
-    copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)ub, (__gm__ void *)from, 0, 1,
-                    (uint16_t)(bytes / 32), 0, 0);
+    copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)ub, (__gm__ void *)from, 0, (uint16_t)rows,
+                    (uint16_t)(bytes / 32), (uint16_t)((pitch - bytes) / 32), 0);
+}
+
+/* Entries of a chain from `i` on that follow each other in the list. */
+OP_INLINE uint32_t run_of(uint32_t i, uint32_t most)
+{
+    uint32_t run = 1;
+    while (run < most && links(NEXT_AT)[i + run - 1] == i + run) {
+        run++;
+    }
+    return run;
 }
 
 __global__ __vector__ void index_sum_rows(struct op_index_sums_args args)
@@ -73,7 +83,7 @@ __global__ __vector__ void index_sum_rows(struct op_index_sums_args args)
     const uint32_t block = (uint32_t)get_block_idx(), group = block & (t->row_groups - 1),
                    column = (block >> t->row_shift) * t->slice,
                    bytes = op_min(t->slice, t->bytes - column);
-    const uint32_t index_bytes = op_bytes_of(t->index_type);
+    const uint32_t index_bytes = op_bytes_of(t->index_type), most = OP_SUMS_SLICE / bytes;
     uint32_t slot = 0, place = 0;
     (void)op_infinite_begin();
     set_mask_norm();
@@ -103,15 +113,20 @@ __global__ __vector__ void index_sum_rows(struct op_index_sums_args args)
             const uint64_t to = t->table + (uint64_t)row * t->pitch + column;
             links(LAST_AT)[row >> t->row_shift] = NONE;
             wait_flag(PIPE_MTE3, PIPE_MTE2, place);
-            load(sum, to, bytes);
-            for (; i != NONE; i = links(NEXT_AT)[i], slot = (slot + 1) % VALUE_SLOTS) {
-                const uint32_t value = VALUE_AT + slot * OP_SUMS_SLICE;
+            load(sum, to, 1, bytes, bytes);
+            for (uint32_t run; i != NONE; slot = (slot + 1) % VALUE_SLOTS) {
+                uint32_t value = VALUE_AT + slot * OP_SUMS_SLICE;
+                run = run_of(i, most);
                 wait_flag(PIPE_V, PIPE_MTE2, slot);
-                load(value, t->value + (begin + i) * t->value_pitch + column, bytes);
+                load(value, t->value + (begin + i) * t->value_pitch + column, run, bytes,
+                     t->value_pitch);
                 set_flag(PIPE_MTE2, PIPE_V, slot);
                 wait_flag(PIPE_MTE2, PIPE_V, slot);
-                pipe_barrier(PIPE_V);
-                vadd(op_ub_f32(sum), op_ub_f32(sum), op_ub_f32(value), 1, 1, 1, 1, 8, 8, 8);
+                i = links(NEXT_AT)[i + run - 1];
+                for (; run > 0; run--, value += bytes) {
+                    pipe_barrier(PIPE_V);
+                    vadd(op_ub_f32(sum), op_ub_f32(sum), op_ub_f32(value), 1, 1, 1, 1, 8, 8, 8);
+                }
                 set_flag(PIPE_V, PIPE_MTE2, slot);
             }
             set_flag(PIPE_V, PIPE_MTE3, place);
