@@ -135,9 +135,10 @@ static const void *host_data(const struct leo_acl_op *op, int i)
 static aclError add_input(const struct leo_acl_op *op, int i, struct enqueue *work)
 {
     const aclTensorDesc *desc = op->input_descs[i];
-    const size_t bytes = desc->type == ACL_STRING
-                             ? aclGetDataBufferSizeV2(op->inputs[i])
-                             : aclGetTensorDescSize((aclTensorDesc *)(uintptr_t)desc);
+    const size_t room =
+        desc->constant ? desc->constant_bytes : aclGetDataBufferSizeV2(op->inputs[i]);
+    const size_t bytes =
+        desc->type == ACL_STRING ? room : aclGetTensorDescSize((aclTensorDesc *)(uintptr_t)desc);
     const void *host = host_data(op, i);
     const acltdtDataItem like = {
         .kind = ACL_TENSOR_DATA_TENSOR,
@@ -146,7 +147,7 @@ static aclError add_input(const struct leo_acl_op *op, int i, struct enqueue *wo
         .bytes = bytes,
         .dims = (int64_t *)(uintptr_t)desc->dims,
     };
-    if (bytes > aclGetDataBufferSizeV2(op->inputs[i])) {
+    if (bytes > room) {
         return acl_fail(ACL_ERROR_INVALID_PARAM, op->type,
                         "input %d has %zu bytes, and its buffer fewer", i, bytes);
     }
