@@ -95,6 +95,41 @@ struct rt_event_slot {
     bool retired; /**< no event has it; free when its records and waits are over */
 };
 
+/** How far a device's tasks are, as the host sees it, and what makes it go on. Under the device's
+ * lock but for host_ns. */
+struct rt_progress {
+    _Atomic uint64_t host_ns;
+    uint64_t launches, last_launch_ns; /**< by the launching thread of the host model */
+    uint64_t *launched_ns;             /**< ring: when the last `depth` tasks left its queue */
+    uint64_t newest_end_ns;            /**< of any task */
+    uint64_t seen;                     /**< interrupts taken when all streams were last polled */
+    uint64_t calls;         /**< that the program made and that concern the device's tasks */
+    uint64_t asks;          /**< whether something is done: each moves the device a little */
+    uint64_t stalled_calls; /**< `calls` when it last could not go on */
+    unsigned waiters;       /**< threads in a call that waits for its tasks */
+    /* Tasks of the host. */
+    unsigned host_jobs;          /**< that are in streams and have not ended */
+    uint64_t host_ends;          /**< how many have ended */
+    pthread_cond_t host_changed; /**< one of them ended */
+    /* Copies to host memory that no call waits for. */
+    unsigned host_copies;      /**< under way */
+    uint64_t host_copies_done; /**< and done so far */
+    uint64_t host_copy_ns;     /**< end of the last of them */
+    /* Values before their time (run_ahead.c, run_ahead_thread.c). */
+    bool may_run_ahead;
+    bool is_running_ahead; /**< the run-ahead thread moves the device */
+    bool has_run_ahead_thread, run_ahead_stop, run_ahead_asleep;
+    pthread_t run_ahead_thread;
+    pthread_cond_t run_ahead_changed;
+    uint64_t run_ahead_calls;          /**< `calls` when no more could be done */
+    struct leo_rt_stream *solo_stream; /**< has all tasks that the program has not waited for */
+    uint64_t solo_seen;                /**< tasks of it that the program has waited for */
+    unsigned streams_made;             /**< by the program, default streams apart */
+    bool is_shared;                    /**< it moves only in waits */
+    bool is_watched;                   /**< tasks look for what others store */
+    bool peer_copies;                  /**< it has copied to or from memory of another device */
+};
+
 struct leo_rt_device {
     struct leo_rt *rt;
     int index, refs;
@@ -103,46 +138,20 @@ struct leo_rt_device {
     /** Protects everything below and all streams, events and modules of the device. Not held while
      * waiting. */
     pthread_mutex_t lock;
-    _Atomic uint64_t host_ns;
-    uint64_t launches, last_launch_ns; /**< by the launching thread of the host model */
-    uint64_t *launched_ns;             /**< ring: when the last `depth` tasks left its queue */
-    uint64_t seen;                     /**< interrupts taken when all streams were last polled */
+    struct rt_progress progress;
     struct leo_rt_stream *streams;
     struct leo_rt_stream *copy_stream; /**< carries synchronous copies */
     struct leo_rt_event *events;
     uint32_t event_count;
-    struct leo_rt_graph *graphs;
-    struct leo_rt_use use;  /**< since it was last asked */
-    uint64_t use_from_ns;   /**< simulated time then */
-    uint64_t newest_end_ns; /**< of any task */
-    struct leo_rt_module *modules;
     struct rt_event_slot *slots;
     uint32_t slot_count, slot_capacity, slot_free; /**< slot_free: index + 1, 0 = none */
+    struct leo_rt_graph *graphs;
+    struct leo_rt_module *modules;
+    struct leo_rt_use use; /**< since it was last asked */
+    uint64_t use_from_ns;  /**< simulated time then */
     struct rt_staging *staging[RT_STAGING_CLASSES];
-    size_t staging_bytes;        /**< cached in the lists above */
-    void *pinned;                /**< tree (tsearch) of rt_pinned */
-    unsigned host_jobs;          /**< tasks of the host that are in streams and have not ended */
-    uint64_t host_ends;          /**< how many have ended */
-    pthread_cond_t host_changed; /**< one of them ended */
-    uint64_t calls;              /**< that the program made and that concern its tasks */
-    unsigned waiters;            /**< threads in a call that waits for its tasks */
-    unsigned host_copies;        /**< copies to host memory nobody waits for, under way */
-    uint64_t host_copies_done;   /**< and done so far */
-    uint64_t host_copy_ns;       /**< end of the last of them */
-    bool has_run_ahead_thread, run_ahead_stop, run_ahead_asleep;
-    pthread_t run_ahead_thread; /**< run_ahead_thread.c */
-    pthread_cond_t run_ahead_changed;
-    bool is_shared;                    /**< it moves only in waits (run_ahead.c) */
-    bool is_running_ahead;             /**< the run-ahead thread moves it */
-    struct leo_rt_stream *solo_stream; /**< has all tasks that the program has not waited for */
-    uint64_t solo_seen;                /**< tasks of it that the program has waited for */
-    unsigned streams_made;             /**< by the program, default streams apart */
-    bool may_run_ahead;                /**< values may be computed before their time */
-    bool is_watched;                   /**< tasks look for what others store */
-    uint64_t run_ahead_calls;          /**< `calls` when no more could be done */
-    uint64_t asks;          /**< whether something is done: each moves the device a little */
-    uint64_t stalled_calls; /**< `calls` when it last could not go on */
-    bool peer_copies;       /**< it has copied to or from memory of another device */
+    size_t staging_bytes; /**< cached in the lists above */
+    void *pinned;         /**< tree (tsearch) of rt_pinned */
     struct rt_profile *profile;
     struct rt_tags tags;         /**< names of tasks; protected by `lock` */
     pthread_mutex_t print_lock;  /**< one thread reads what kernels print; taken before `lock` */
@@ -170,7 +179,7 @@ struct rt_task {
     uint64_t end_ns;
     uint64_t not_before_ns;     /**< simulated time before which it may not start */
     struct rt_outcome *outcome; /**< its failure goes here; NULL: it is the stream's */
-    bool to_host;               /**< a copy to host memory, and nobody waits for it */
+    bool to_host;               /**< a copy to host memory, and no call waits for it */
     uint64_t *graph_tasks;      /**< counts the tasks of its graph that are under way; NULL: none */
     bool by_worker;             /**< a host worker submits it, which is not the script */
 };
@@ -391,7 +400,7 @@ enum { RT_TURN_NS = 1000000 /**< after which the run-ahead thread looks up */ };
 /* run_ahead_thread.c: the first two with the device's lock held */
 /** A task went into a stream. */
 void rt_run_ahead_thread_submitted(struct leo_rt_device *device);
-/** A copy to host memory that nobody waits for is under way. */
+/** A copy to host memory that no call waits for is under way. */
 void rt_run_ahead_thread_copy(struct leo_rt_device *device);
 /** Ends the thread, if there is one. */
 void rt_run_ahead_thread_finish(struct leo_rt_device *device);
@@ -419,7 +428,7 @@ LEO_MUST_CHECK leo_status rt_stream_take_fault(struct leo_rt_stream *stream);
 void rt_stream_destroy(struct leo_rt_stream *stream);
 /** Of the driver's poll, under both locks: a task has ended. */
 void rt_stream_complete(void *stream, uint32_t cmd_id, const struct leo_drv_completion *done);
-/** The device did not finish the stream's tasks and never will: nobody may wait for them. */
+/** The device did not finish the stream's tasks and never will: no call may wait for them. */
 void rt_stream_give_up(struct leo_rt_stream *stream);
 /** Of the device's sink: into the queue, and room in the stream's ring. */
 LEO_MUST_CHECK leo_status rt_device_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,

@@ -130,7 +130,7 @@ static void wait_for_peers(struct leo_rt *rt)
         struct leo_rt_device *device = rt->devices[i];
         if (device) {
             pthread_mutex_lock(&device->lock);
-            leo_status status = device->peer_copies ? rt_device_wait_idle(device) : LEO_OK;
+            leo_status status = device->progress.peer_copies ? rt_device_wait_idle(device) : LEO_OK;
             if (status) {
                 rt_log(rt, 2, "device %d: not idle while another is closed", i);
             }
@@ -192,7 +192,7 @@ void leo_rt_device_close(struct leo_rt_device *device)
         return;
     }
     struct leo_rt *rt = device->rt;
-    rt_print_drain(device); // what nobody waited for is lost with the device
+    rt_print_drain(device); // what no call waited for is lost with the device
     pthread_mutex_lock(&rt->lock);
     if (--device->refs == 0) {
         rt->devices[device->index] = NULL;

@@ -37,7 +37,7 @@ static leo_status grow_shared(struct leo_rt_stream *stream, const struct leo_rt_
         return status;
     }
     if (stream->shared_addr) {
-        // The driver's: the stream is locked, and nobody else knows the address.
+        // The driver's: the stream is locked, and no other thread knows the address.
         (void)leo_drv_memory_free(stream->device->drv, stream->shared_addr);
     }
     stream->shared_bytes = 0;

@@ -8,8 +8,8 @@ static void count_use(struct leo_rt_device *device, const struct rt_task *task,
                       const struct leo_drv_completion *done)
 {
     uint64_t ns = done->end_ns - done->start_ns;
-    if (done->end_ns > device->newest_end_ns) {
-        device->newest_end_ns = done->end_ns;
+    if (done->end_ns > device->progress.newest_end_ns) {
+        device->progress.newest_end_ns = done->end_ns;
     }
     if (task->kernel) {
         device->use.cube_ns += task->kernel->kind != LEO_CORE_KIND_VECTOR ? ns : 0;
@@ -38,9 +38,9 @@ void rt_stream_complete(void *user, uint32_t cmd_id, const struct leo_drv_comple
 
 static void count_copy(struct leo_rt_device *device, uint64_t end_ns)
 {
-    device->host_copies--;
-    device->host_copies_done++;
-    device->host_copy_ns = end_ns;
+    device->progress.host_copies--;
+    device->progress.host_copies_done++;
+    device->progress.host_copy_ns = end_ns;
 }
 
 static void release_task(struct leo_rt_stream *stream, struct rt_task *task)
@@ -157,7 +157,7 @@ void rt_stream_fail_host(struct leo_rt_stream *stream, leo_status status, const 
     }
 }
 
-// The device did not finish its tasks and never will: nobody may wait for them.
+// The device did not finish its tasks and never will: no call may wait for them.
 void rt_stream_give_up(struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = stream->device;

@@ -61,14 +61,15 @@ leo_status rt_device_create(struct leo_rt *rt, int index, struct leo_rt_device *
     }
     device->rt = rt;
     device->index = index;
-    device->stalled_calls = UINT64_MAX;
+    device->progress.stalled_calls = UINT64_MAX;
     // What a custom transport does depends on when calls come.
-    device->is_shared = rt->opts.open || rt->gdb || rt->code || rt->opts.tape || !rt->may_run_ahead;
-    device->may_run_ahead = !device->is_shared;
-    device->run_ahead_calls = UINT64_MAX;
+    device->progress.is_shared =
+        rt->opts.open || rt->gdb || rt->code || rt->opts.tape || !rt->may_run_ahead;
+    device->progress.may_run_ahead = !device->progress.is_shared;
+    device->progress.run_ahead_calls = UINT64_MAX;
     pthread_mutex_init(&device->lock, NULL);
-    pthread_cond_init(&device->host_changed, NULL);
-    pthread_cond_init(&device->run_ahead_changed, NULL);
+    pthread_cond_init(&device->progress.host_changed, NULL);
+    pthread_cond_init(&device->progress.run_ahead_changed, NULL);
     pthread_mutex_init(&device->print_lock, NULL);
     struct leo_transport *transport;
     leo_status status = rt_host_model_start(device);
@@ -138,10 +139,10 @@ void rt_device_destroy(struct leo_rt_device *device)
     rt_pinned_finish(device);
     pthread_mutex_unlock(&device->lock);
     leo_free(device->slots);
-    leo_free(device->launched_ns);
+    leo_free(device->progress.launched_ns);
     leo_drv_device_destroy(device->drv);
-    pthread_cond_destroy(&device->host_changed);
-    pthread_cond_destroy(&device->run_ahead_changed);
+    pthread_cond_destroy(&device->progress.host_changed);
+    pthread_cond_destroy(&device->progress.run_ahead_changed);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->print_lock);
     leo_free(device);
@@ -171,9 +172,9 @@ void leo_rt_device_take_use(struct leo_rt_device *device, struct leo_rt_use *use
 {
     pthread_mutex_lock(&device->lock);
     *use = device->use;
-    use->span_ns = device->newest_end_ns - device->use_from_ns;
+    use->span_ns = device->progress.newest_end_ns - device->use_from_ns;
     device->use = (struct leo_rt_use){0};
-    device->use_from_ns = device->newest_end_ns;
+    device->use_from_ns = device->progress.newest_end_ns;
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -189,7 +190,7 @@ struct leo_drv_device *leo_rt_device_driver(struct leo_rt_device *device)
 
 uint64_t leo_rt_device_host_time_ns(const struct leo_rt_device *device)
 {
-    return atomic_load(&device->host_ns);
+    return atomic_load(&device->progress.host_ns);
 }
 
 leo_status rt_device_wait_idle(struct leo_rt_device *device)

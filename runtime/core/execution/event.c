@@ -245,7 +245,7 @@ static void see_event(const struct leo_rt_event *event)
 {
     if (event->sequence) {
         rt_device_see_time(event->device, event->device->slots[event->slot].time_ns);
-        if (event->recorded && event->recorded == event->device->solo_stream) {
+        if (event->recorded && event->recorded == event->device->progress.solo_stream) {
             rt_run_ahead_seen(event->recorded, event->recorded_after);
         }
     }
@@ -262,8 +262,8 @@ static bool sees(struct leo_rt_event *event)
 static leo_status ask(struct leo_rt_event *event, bool is_query)
 {
     struct leo_rt_device *device = event->device;
-    device->calls++;
-    device->asks++;
+    device->progress.calls++;
+    device->progress.asks++;
     leo_status status = is_done(event) ? LEO_OK : rt_device_poll(device);
     if (!status && !is_done(event)) {
         status = rt_device_pump(device, RT_QUERY_NS);

@@ -373,7 +373,7 @@ leo_status leo_rt_graph_execute(struct leo_rt_graph *graph, struct leo_rt_stream
     if (!status) {
         (void)rt_host_model_launch(device, true);
     }
-    graph->tasks++; // nobody changes or destroys it meanwhile
+    graph->tasks++; // it is not changed or destroyed meanwhile
     for (size_t i = 0; !status && i < graph->count; i++) {
         status = replay(graph, &graph->nodes[i], stream);
     }

@@ -118,7 +118,7 @@ leo_status leo_rt_stream_create_with(struct leo_rt_device *device,
                        opts->priority, LEO_DRV_PRIORITY_LEAST);
     }
     pthread_mutex_lock(&device->lock);
-    if (!opts->is_default && ++device->streams_made > 1) {
+    if (!opts->is_default && ++device->progress.streams_made > 1) {
         rt_run_ahead_stop(device);
     }
     leo_status status = rt_stream_create(device, opts, out);
@@ -156,8 +156,8 @@ leo_status leo_rt_stream_query(struct leo_rt_stream *stream)
     struct leo_rt_device *device = stream->device;
     pthread_mutex_lock(&device->lock);
     leo_status status = rt_stream_poll(stream);
-    device->calls++;
-    device->asks++;
+    device->progress.calls++;
+    device->progress.asks++;
     if (!status && stream->completed < stream->submitted) {
         status = rt_device_pump(device, RT_QUERY_NS);
         status = status == LEO_ERR_TIMEOUT || status == LEO_ERR_NOT_READY ? LEO_OK : status;

@@ -70,10 +70,10 @@ static uint64_t host_time_of(struct leo_rt_stream *stream, const struct leo_sqe 
                              const struct rt_task *task)
 {
     struct leo_rt_device *device = stream->device;
-    const uint64_t now_ns = atomic_load(&device->host_ns);
+    const uint64_t now_ns = atomic_load(&device->progress.host_ns);
     if (task->graph_tasks) {
         // The graph was launched as one.
-        return device->last_launch_ns > now_ns ? device->last_launch_ns : now_ns;
+        return device->progress.last_launch_ns > now_ns ? device->progress.last_launch_ns : now_ns;
     }
     // The copy stream carries what the script waits for.
     if (!device->rt->host_model.is_on || stream == device->copy_stream) {
@@ -138,7 +138,7 @@ leo_status rt_device_submit(struct leo_rt_stream *stream, struct leo_sqe *entry,
     }
     stream->submitted++;
     stream->asks = 0;
-    device->calls++;
+    device->progress.calls++;
     if (task->to_host) {
         rt_run_ahead_thread_copy(device);
     }

@@ -10,7 +10,7 @@ enum { GDB_PACKET_BYTES = 0x4000 };
 
 struct gdb_link {
     int listener; /**< -1: a pipe */
-    int in, out;  /**< -1: nobody is connected */
+    int in, out;  /**< -1: no debugger is connected */
     int port;
     bool is_quiet; /**< packets are not acknowledged */
     char buffer[4096];

@@ -86,7 +86,7 @@ static leo_status reach_peer(struct leo_rt_device *device, struct leo_rt_device 
                              uint64_t addr, size_t bytes, struct host_side *side)
 {
     void *window = leo_drv_memory_window(peer->drv, addr, bytes);
-    device->peer_copies = true;
+    device->progress.peer_copies = true;
     leo_status status = LEO_ERR_UNSUPPORTED;
     if (window) {
         status = leo_drv_dma_map(device->drv, window, bytes, &side->addr);

@@ -17,7 +17,7 @@ static void look_for_polls(struct leo_rt_module *module)
     struct leo_rt_device *device = module->device;
     const struct leo_image_desc *desc = &module->image->desc;
     pthread_mutex_lock(&device->lock);
-    if (!device->is_watched &&
+    if (!device->progress.is_watched &&
         leo_drv_image_polls(device->drv, desc, module->image->flat + sizeof(*desc))) {
         rt_log(device->rt, 1, "%s: some of its code waits for memory in a loop", module->name);
         rt_run_ahead_watch(device);

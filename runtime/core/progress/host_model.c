@@ -128,8 +128,8 @@ leo_status rt_host_model_start(struct leo_rt_device *device)
     if (!model->depth) {
         return LEO_OK;
     }
-    device->launched_ns = leo_calloc(model->depth, sizeof(*device->launched_ns));
-    return device->launched_ns
+    device->progress.launched_ns = leo_calloc(model->depth, sizeof(*device->progress.launched_ns));
+    return device->progress.launched_ns
                ? LEO_OK
                : rt_fail(LEO_ERR_NO_MEMORY, "device %d: out of host memory", device->index);
 }
@@ -137,7 +137,7 @@ leo_status rt_host_model_start(struct leo_rt_device *device)
 uint64_t rt_host_model_launch(struct leo_rt_device *device, bool is_operator)
 {
     const struct rt_host_model *model = &device->rt->host_model;
-    uint64_t now_ns = atomic_load(&device->host_ns);
+    uint64_t now_ns = atomic_load(&device->progress.host_ns);
     if (!model->is_on) {
         return now_ns;
     }
@@ -149,17 +149,18 @@ uint64_t rt_host_model_launch(struct leo_rt_device *device, bool is_operator)
     }
     // In a full queue the script waits until the task `depth` before this one has been taken from
     // it.
-    uint64_t *place = &device->launched_ns[device->launches++ % model->depth];
+    uint64_t *place = &device->progress.launched_ns[device->progress.launches++ % model->depth];
     now_ns = later(now_ns, *place);
     rt_device_see_time(device, now_ns);
-    device->last_launch_ns = later(now_ns, device->last_launch_ns) + model->launch_ns;
-    *place = device->last_launch_ns;
-    return device->last_launch_ns;
+    device->progress.last_launch_ns =
+        later(now_ns, device->progress.last_launch_ns) + model->launch_ns;
+    *place = device->progress.last_launch_ns;
+    return device->progress.last_launch_ns;
 }
 
 bool rt_host_model_sees(const struct leo_rt_device *device, uint64_t end_ns, unsigned asks)
 {
-    return !device->rt->host_model.is_on || end_ns <= atomic_load(&device->host_ns) ||
+    return !device->rt->host_model.is_on || end_ns <= atomic_load(&device->progress.host_ns) ||
            asks >= MAX_ASKS;
 }
 

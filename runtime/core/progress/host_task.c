@@ -59,9 +59,9 @@ static void finish_job(struct leo_rt_host_worker *worker, struct job *job,
     if (job->graph_tasks) {
         --*job->graph_tasks;
     }
-    device->host_jobs--;
-    device->host_ends++;
-    pthread_cond_broadcast(&device->host_changed);
+    device->progress.host_jobs--;
+    device->progress.host_ends++;
+    pthread_cond_broadcast(&device->progress.host_changed);
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -206,7 +206,7 @@ static leo_status start(const struct rt_host_work *work, struct leo_rt_stream *s
     if (status == LEO_OK) {
         pthread_mutex_lock(&device->lock);
         status = rt_event_wait_next(job->finished, stream);
-        device->host_jobs += status == LEO_OK;
+        device->progress.host_jobs += status == LEO_OK;
         pthread_mutex_unlock(&device->lock);
     }
     if (status != LEO_OK) {

@@ -6,15 +6,15 @@
 
 void rt_device_see_time(struct leo_rt_device *device, uint64_t ns)
 {
-    if (atomic_load(&device->host_ns) < ns) {
-        atomic_store(&device->host_ns, ns);
+    if (atomic_load(&device->progress.host_ns) < ns) {
+        atomic_store(&device->progress.host_ns, ns);
     }
 }
 
 leo_status rt_device_poll(struct leo_rt_device *device)
 {
     leo_status status = LEO_OK;
-    device->seen = leo_drv_device_interrupts(device->drv);
+    device->progress.seen = leo_drv_device_interrupts(device->drv);
     for (struct leo_rt_stream *stream = device->streams; stream; stream = stream->next) {
         leo_status polled = rt_stream_poll(stream);
         status = polled ? polled : status;
@@ -25,7 +25,7 @@ leo_status rt_device_poll(struct leo_rt_device *device)
 leo_status rt_device_pump_within(struct leo_rt_device *device, uint64_t timeout_ns,
                                  uint64_t kernel_ns)
 {
-    uint64_t seen = device->seen;
+    uint64_t seen = device->progress.seen;
     pthread_mutex_unlock(&device->lock);
     leo_status status = leo_drv_device_wait_within(device->drv, seen, timeout_ns, kernel_ns);
     pthread_mutex_lock(&device->lock);
@@ -54,7 +54,7 @@ static void wait_for_host(struct leo_rt_device *device)
     until.tv_nsec += RT_HOST_WAIT_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&device->host_changed, &device->lock, &until);
+    pthread_cond_timedwait(&device->progress.host_changed, &device->lock, &until);
 }
 
 static leo_status wait_until(struct leo_rt_device *device, bool (*is_done)(const void *arg),
@@ -67,7 +67,7 @@ static leo_status wait_until(struct leo_rt_device *device, bool (*is_done)(const
     leo_status status = rt_device_poll(device);
     while (!status && !is_done(arg)) {
         uint64_t now = timeout_ms >= 0 ? wall_ns() : 0;
-        const uint64_t ends = device->host_ends;
+        const uint64_t ends = device->progress.host_ends;
         leo_status pumped = rt_device_pump(device, limit == UINT64_MAX ? limit
                                                    : now < limit       ? limit - now
                                                                        : 0);
@@ -76,12 +76,12 @@ static leo_status wait_until(struct leo_rt_device *device, bool (*is_done)(const
         }
         pumped = pumped == LEO_ERR_BUSY ? LEO_ERR_TIMEOUT : pumped;
         // A task of the host that ended after the device came to rest has given it new work.
-        const bool stalled =
-            pumped == LEO_ERR_NOT_READY && (device->host_jobs || device->host_ends != ends);
+        const bool stalled = pumped == LEO_ERR_NOT_READY &&
+                             (device->progress.host_jobs || device->progress.host_ends != ends);
         if ((pumped == LEO_ERR_TIMEOUT || stalled) && timeout_ms >= 0 && wall_ns() >= limit) {
             status = rt_fail(LEO_ERR_TIMEOUT, "%s: not done after %d ms", what, timeout_ms);
         } else if (stalled) {
-            if (device->host_ends == ends) {
+            if (device->progress.host_ends == ends) {
                 wait_for_host(device);
             }
             status = rt_device_poll(device);
@@ -100,10 +100,10 @@ static leo_status wait_until(struct leo_rt_device *device, bool (*is_done)(const
 leo_status rt_device_wait(struct leo_rt_device *device, bool (*is_done)(const void *arg),
                           const void *arg, int timeout_ms, const char *what)
 {
-    device->calls++;
-    device->waiters++;
+    device->progress.calls++;
+    device->progress.waiters++;
     leo_status status = wait_until(device, is_done, arg, timeout_ms, what);
-    device->waiters--;
+    device->progress.waiters--;
     return status;
 }
 

@@ -15,33 +15,34 @@ enum { MAX_KERNEL_NS = 1000000 };
 // What the program has given to the stream and not waited for.
 static bool is_open(const struct leo_rt_device *device)
 {
-    return device->solo_stream && device->solo_stream->submitted > device->solo_seen;
+    return device->progress.solo_stream &&
+           device->progress.solo_stream->submitted > device->progress.solo_seen;
 }
 
 // Until what the solo stream has now has ended. Another thread may destroy it meanwhile: that waits
 // too.
 static void wait_for_solo_stream(struct leo_rt_device *device)
 {
-    const struct leo_rt_stream *solo = device->solo_stream;
+    const struct leo_rt_stream *solo = device->progress.solo_stream;
     const uint64_t count = solo->submitted;
     leo_status status = LEO_OK;
-    device->waiters++;
-    while (device->solo_stream == solo && solo->completed < count &&
+    device->progress.waiters++;
+    while (device->progress.solo_stream == solo && solo->completed < count &&
            (status == LEO_OK || status == LEO_ERR_TIMEOUT)) {
         status = rt_device_pump_within(device, RT_TURN_NS, MAX_KERNEL_NS);
     }
-    device->waiters--;
-    if (device->solo_stream == solo && solo->completed >= count) {
+    device->progress.waiters--;
+    if (device->progress.solo_stream == solo && solo->completed >= count) {
         rt_device_see_time(device, solo->end_ns);
     }
 }
 
 void rt_run_ahead_stop(struct leo_rt_device *device)
 {
-    if (device->is_shared) {
+    if (device->progress.is_shared) {
         return;
     }
-    device->is_shared = true;
+    device->progress.is_shared = true;
     if (is_open(device)) {
         // How far the chip has got depends on the computer: to the end, or to the most that it
         // works ahead in a kernel, it is the same everywhere.
@@ -49,9 +50,9 @@ void rt_run_ahead_stop(struct leo_rt_device *device)
         // the same.
         wait_for_solo_stream(device);
     }
-    device->solo_stream = NULL;
-    while (device->is_running_ahead) {
-        pthread_cond_wait(&device->run_ahead_changed, &device->lock);
+    device->progress.solo_stream = NULL;
+    while (device->progress.is_running_ahead) {
+        pthread_cond_wait(&device->progress.run_ahead_changed, &device->lock);
     }
 }
 
@@ -59,22 +60,22 @@ void rt_run_ahead_stop(struct leo_rt_device *device)
 static void wait_for_all(struct leo_rt_device *device)
 {
     leo_status status = LEO_OK;
-    device->waiters++;
+    device->progress.waiters++;
     while (rt_device_is_busy(device) && (status == LEO_OK || status == LEO_ERR_TIMEOUT)) {
         status = rt_device_pump(device, RT_TURN_NS);
     }
-    device->waiters--;
-    rt_device_see_time(device, device->newest_end_ns);
+    device->progress.waiters--;
+    rt_device_see_time(device, device->progress.newest_end_ns);
 }
 
 void rt_run_ahead_watch(struct leo_rt_device *device)
 {
-    if (device->is_watched) {
+    if (device->progress.is_watched) {
         return;
     }
-    device->is_watched = true;
-    device->may_run_ahead = false;
-    // What was computed before has nobody's notes; the same wait whether anything was.
+    device->progress.is_watched = true;
+    device->progress.may_run_ahead = false;
+    // What was computed before has no notes; the same wait whether anything was.
     wait_for_all(device);
     leo_drv_device_watch(device->drv);
 }
@@ -82,46 +83,46 @@ void rt_run_ahead_watch(struct leo_rt_device *device)
 void rt_run_ahead_claim(struct leo_rt_stream *stream)
 {
     struct leo_rt_device *device = stream->device;
-    if (device->is_shared || device->solo_stream == stream) {
+    if (device->progress.is_shared || device->progress.solo_stream == stream) {
         return;
     }
     if (is_open(device)) {
         rt_run_ahead_stop(device);
         return;
     }
-    device->solo_stream = stream;
-    device->solo_seen = stream->submitted;
+    device->progress.solo_stream = stream;
+    device->progress.solo_seen = stream->submitted;
 }
 
 void rt_run_ahead_seen(const struct leo_rt_stream *stream, uint64_t count)
 {
     struct leo_rt_device *device = stream->device;
-    if (stream == device->solo_stream && count > device->solo_seen) {
-        device->solo_seen = count;
+    if (stream == device->progress.solo_stream && count > device->progress.solo_seen) {
+        device->progress.solo_seen = count;
     }
 }
 
 void rt_run_ahead_lose(const struct leo_rt_stream *stream)
 {
-    if (stream->device->solo_stream == stream) {
-        stream->device->solo_stream = NULL;
+    if (stream->device->progress.solo_stream == stream) {
+        stream->device->progress.solo_stream = NULL;
     }
 }
 
 bool rt_run_ahead_has_work(const struct leo_rt_device *device)
 {
-    return !device->is_shared && device->solo_stream &&
-           device->solo_stream->completed < device->solo_stream->submitted;
+    return !device->progress.is_shared && device->progress.solo_stream &&
+           device->progress.solo_stream->completed < device->progress.solo_stream->submitted;
 }
 
 void rt_run_ahead_work(struct leo_rt_device *device)
 {
     leo_status status = LEO_OK;
-    device->is_running_ahead = true;
-    while ((status == LEO_OK || status == LEO_ERR_TIMEOUT) && !device->run_ahead_stop &&
-           device->waiters == 0 && rt_run_ahead_has_work(device)) {
+    device->progress.is_running_ahead = true;
+    while ((status == LEO_OK || status == LEO_ERR_TIMEOUT) && !device->progress.run_ahead_stop &&
+           device->progress.waiters == 0 && rt_run_ahead_has_work(device)) {
         status = rt_device_pump_within(device, RT_TURN_NS, MAX_KERNEL_NS);
     }
-    device->is_running_ahead = false;
-    pthread_cond_broadcast(&device->run_ahead_changed);
+    device->progress.is_running_ahead = false;
+    pthread_cond_broadcast(&device->progress.run_ahead_changed);
 }

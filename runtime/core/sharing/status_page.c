@@ -91,7 +91,7 @@ void rt_status_task(const struct leo_rt_device *device, const struct rt_task *ta
         return;
     }
     const uint64_t ns = done->end_ns - done->start_ns;
-    put(&status->time_ns, device->newest_end_ns);
+    put(&status->time_ns, device->progress.newest_end_ns);
     add(&status->tasks, 1);
     if (task->kernel) {
         add(&status->kernels, 1);
