@@ -55,7 +55,7 @@ static leo_status sim_dma_map(struct leo_transport *transport, void *host_ptr, s
                               uint64_t *dma_addr)
 {
     struct sim_transport *sim = sim_of(transport);
-    // A page between two ranges, so that an overrun hits nobody.
+    // A page between two ranges, so that an overrun hits neither.
     uint64_t span = (bytes + DMA_PAGE - 1) / DMA_PAGE * DMA_PAGE + DMA_PAGE;
     uint64_t addr = atomic_fetch_add(&sim->next_addr, span);
     leo_status status = leo_sim_dma_map(sim->chip, addr, host_ptr, bytes);

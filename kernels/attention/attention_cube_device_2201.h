@@ -151,7 +151,7 @@ OP_INLINE void make_scores(const struct op_attention_args *t, const struct step 
     }
 }
 
-/* The weights stand as strips of fractals, whose last ones have rows that nobody wrote. */
+/* The weights stand as strips of fractals, whose last ones have rows that are not written. */
 OP_INLINE void load_weights(uint64_t gm, uint32_t at, uint32_t rows, uint32_t n)
 {
     const uint16_t gap = (uint16_t)(op_up16(rows) - rows);

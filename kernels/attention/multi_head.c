@@ -81,7 +81,7 @@ static leo_status check_heads(const struct op_call *call)
     return status == LEO_OK ? check_drop(call) : status;
 }
 
-// By their places alone nobody knows which of several is not given.
+// Their places alone do not say which of several is not given.
 static leo_status check_biases(const struct op_call *call)
 {
     static const char *const names[] = {"bq", "bk", "bv", "bo"};

@@ -14,7 +14,7 @@ struct leo_op_context {
     struct op_engine *engine;
     uint64_t workspace, workspace_bytes;
     bool is_lent;      /**< the workspace is the caller's */
-    op_call_fn launch; /**< NULL: nobody watches */
+    op_call_fn launch; /**< NULL: not watched */
     void *user;
 };
 

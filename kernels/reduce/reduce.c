@@ -129,7 +129,7 @@ struct goal {
     const struct op_tensor *self;
     bool reduced[OP_RANK_MAX];
     struct op_reduce_args args;
-    bool wants_index;    // the extra output is the place of the value, which nobody wants
+    bool wants_index;    // the extra output is the place of the value, which is not wanted
     bool two;            // there is an extra output
     struct output value; // of which only the type counts where the index is wanted
     struct output extra;

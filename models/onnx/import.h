@@ -58,7 +58,7 @@ bool onnx_fits(struct onnx_import *import, uint32_t rank, const int64_t *dim);
 struct onnx_tensor *onnx_add(struct onnx_import *import, const char *name, enum leo_dtype dtype,
                              uint32_t rank, const int64_t *dim);
 struct onnx_tensor *onnx_find(struct onnx_import *import, const char *name);
-/** Input `index` of the node; NULL if it is left out. A name that nobody made fails. */
+/** Input `index` of the node; NULL if it is left out. A name that no node makes fails. */
 struct onnx_tensor *onnx_input(struct onnx_import *import, size_t index);
 size_t onnx_input_count(const struct onnx_import *import);
 /** Makes output `index` of the node, neither known nor with a value. */

@@ -101,7 +101,7 @@ aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *u
     aclError error =
         acl_result(__func__, api_device_use(deviceId, &use, &free_bytes, &total_bytes));
     if (!error) {
-        // A device nobody set does nothing and holds nothing.
+        // A device that is not set does nothing and holds nothing.
         aclrtUtilizationExtendInfo *extend = utilizationInfo->utilizationExtend;
         *utilizationInfo = (aclrtUtilizationInfo){
             .cubeUtilization = percent(use.cube_ns, use.span_ns),

@@ -58,7 +58,7 @@ void __bangRegisterFunction(void **handle, const char *hostFunction, char *devic
 {
     (void)deviceFunction, (void)threadLimit, (void)reserved1, (void)reserved2;
     (void)reserved3, (void)reserved4, (void)reserved5;
-    // There is nobody to return an error to: the launch tells it.
+    // No caller takes an error here: the launch reports it.
     cnrt_result(__func__,
                 handle && hostFunction && deviceName
                     ? api_stub_register((struct api_image *)handle, hostFunction, deviceName)

@@ -21,7 +21,7 @@ uint64_t coll_wire_now_ms(void)
 leo_status coll_link_open(struct coll_link *link)
 {
     memset(link, 0, sizeof(*link));
-    coll_shm_cleanup(); // of a group of which nobody was left
+    coll_shm_cleanup(); // of a group of which no process is left
     // The library reports errors itself, and signals are the program's.
     ucs_global_opts_set_value("LOG_LEVEL", "fatal");
     ucs_global_opts_set_value("HANDLE_ERRORS", "none");
@@ -29,7 +29,7 @@ leo_status coll_link_open(struct coll_link *link)
     if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
         return LEO_ERR_IO;
     }
-    // A rank that is killed is noticed within this time even when nobody sends to it.
+    // A rank that is killed is noticed within this time even when no rank sends to it.
     ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,

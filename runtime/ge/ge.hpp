@@ -269,7 +269,7 @@ using OperatorCreatorV2 = std::function<Operator(const AscendString &)>;
 class OperatorFactory
 {
   public:
-    /** An operator without a type if nobody has defined it. */
+    /** An operator without a type if it is not defined. */
     static Operator CreateOperator(const std::string &name, const std::string &type);
     static Operator CreateOperator(const char *name, const char *type);
     static bool IsExistOp(const std::string &type);

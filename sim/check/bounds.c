@@ -62,7 +62,7 @@ void sim_check_arrays(struct sim_check *check, const struct sim_op *op)
 }
 
 /* Whether an access is for sure outside of the array that was meant. What stands between the end of
- * an array and the end of its last block belongs to nobody: whichever array was meant, that is
+ * an array and the end of its last block belongs to none: whichever array was meant, that is
  * outside of it. */
 static bool leaves_array(const struct sim_check *check, uint64_t addr, uint64_t bytes)
 {

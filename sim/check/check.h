@@ -144,7 +144,7 @@ struct sim_check_record {
     uint32_t origin; /**< its own number, or of the store that was cleaned */
 };
 
-/** Whether what a scalar unit stored is still in its data cache, where nobody else sees it. */
+/** Whether what a scalar unit stored is still in its data cache, where no other core sees it. */
 bool sim_check_is_kept_back(const struct sim_check_global *global,
                             const struct sim_check_record *record);
 
@@ -179,7 +179,7 @@ struct sim_check_global {
     struct sim_check_cleaned cleaned[SIM_CHECK_CORES];
     unsigned which;
     struct sim_shadow shadow;
-    struct sim_check_record *record; /**< by the shadow's numbers; [0] is nobody */
+    struct sim_check_record *record; /**< by the shadow's numbers; [0] is none */
     uint32_t records, capacity;
     bool polls;                        /**< what follows is kept */
     struct sim_check_release *release; /**< by rising records */
@@ -199,7 +199,7 @@ void sim_check_global_finish(struct sim_check_global *global);
 /** Compares what the core noted since the last time, and takes over what it found. */
 void sim_check_global_take(struct sim_check_global *global, struct sim_check *check,
                            struct sim_check_written *written);
-/** Counts the bytes of a range that nobody wrote. */
+/** Counts the bytes of a range that were not written. */
 void sim_check_written_look(const struct sim_check_written *memory, uint64_t addr, uint64_t bytes,
                             struct leo_unwritten *found);
 /** Bytes that copies wrote, or that were mapped or given back (`written` false). */

@@ -23,7 +23,7 @@ static uint32_t new_record(struct sim_check_global *global)
         global->record = grown;
         global->capacity = capacity;
     }
-    global->records += global->records == 0; // number 0 is nobody
+    global->records += global->records == 0; // number 0 is no record
     return global->records++;
 }
 
@@ -268,7 +268,7 @@ static void compare_note(struct sim_check_global *global, const struct sim_check
     if (compare.record == 0) {
         return; // out of memory
     }
-    // An atomic write is one access: what it reads nobody else sees in between.
+    // An atomic write is one access: no other access comes between its read and its write.
     if (note->span.touch & SIM_TOUCH_READ && !compare.atomic) {
         sim_span_each(NULL, &note->span, compare_range, &compare);
     }

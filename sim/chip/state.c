@@ -153,7 +153,7 @@ static bool settle_l2(struct leo_sim_chip *chip)
 static bool settle_chip(struct leo_sim_chip *chip)
 {
     atomic_store(&chip->function.sim_time_ns, chip->scheduler.now_ps / 1000);
-    atomic_store(&chip->memory.windowed, true); // nobody knows what is unwritten
+    atomic_store(&chip->memory.windowed, true); // what is unwritten is not known
     sim_cores_forget(&chip->scheduler);
     return true;
 }

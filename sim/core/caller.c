@@ -3,7 +3,7 @@
  * Who called the function that faulted. Calls say where functions begin; the return address is in
  * ra, or, once the function has made a call itself, where it was saved: the first word of the stack
  * that stands behind a call of this function. Of calls through pointers, and of functions jumped to
- * from the end of others, only ra tells, and only in a function that calls nobody.
+ * from the end of others, only ra tells, and only in a function that makes no call.
  */
 #include "../check/check.h"
 #include "../scalar/decode.h"

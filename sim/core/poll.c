@@ -194,7 +194,7 @@ struct turn {
     int level;                        /**< calls open since the load; below 0: returns */
     unsigned returns;                 /**< from functions that were open at the load */
     uint64_t back[SIM_SPIN_DEPTH];
-    uint64_t stack; /**< what is below is nobody's, once the turn is over */
+    uint64_t stack; /**< what is below is dead once the turn is over */
     unsigned words;
     bool stores; /**< elsewhere, or to more words than there is room for */
     struct old_word word[MAX_WORDS];

@@ -73,7 +73,7 @@ void sim_function_raise(struct sim_function *function, uint32_t bits);
 /** The device no longer takes entries until it is reset. */
 void sim_function_die(struct sim_function *function);
 
-/** Entries the host has rung for and nobody has fetched. */
+/** Entries the host has rung for that are not fetched yet. */
 bool sim_ring_has_entry(struct sim_function *function, unsigned queue);
 /** False: none there, or the ring is broken. */
 bool sim_ring_fetch(struct sim_function *function, unsigned queue, struct leo_sqe *entry);

@@ -20,7 +20,7 @@ bool sim_ring_has_entry(struct sim_function *function, unsigned queue)
     return leo_ring_distance(ring->sq_head, tail, ring->depth) != 0;
 }
 
-/* Its memory is gone: nobody is left to tell but the fault ring. */
+/* Its memory is no longer mapped: the error goes to the fault ring. */
 static void break_ring(struct sim_function *function, unsigned queue, uint64_t addr, uint64_t bytes)
 {
     function->ring[queue].broken = true;

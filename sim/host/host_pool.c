@@ -206,7 +206,7 @@ void sim_host_pool_run(struct sim_host_pool *pool, sim_host_work_fn work, void *
     }
     atomic_store(&pool->left, count);
     uint64_t round = (atomic_load(&pool->limit) >> 32) + 1;
-    // `next` first: until `limit` names the same round nobody can claim.
+    // `next` first: until `limit` names the same round no thread can claim.
     atomic_store(&pool->next, round << 32);
     atomic_store(&pool->limit, round << 32 | count);
     if (atomic_load(&pool->sleepers)) {

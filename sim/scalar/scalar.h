@@ -117,7 +117,7 @@ struct sim_scalar {
     double anchor;
     int64_t anchor_ticks;
     const struct sim_scalar_marks *marks; /**< NULL: no debugger */
-    struct leo_debug_count *counts;       /**< by instruction of the text; NULL: nobody counts */
+    struct leo_debug_count *counts;       /**< by instruction of the text; NULL: not counted */
     struct sim_scalar_counted counted;
     bool is_stepping; /**< env->meet is called before each instruction */
 };

@@ -183,7 +183,7 @@ static bool is_waiting(const struct sim_scheduler *scheduler, unsigned id)
            (is_parked(scheduler, id, SIM_PARK_POLL) && scheduler->cores->core[id].poll.waits);
 }
 
-/* Whether the task ends in another fault, which is why nobody comes. */
+/* Whether the task ends in another fault, which is why no other block comes. */
 static bool has_other_fault(const struct sim_scheduler *scheduler, unsigned queue)
 {
     if (scheduler->stream[queue].fault.code != LEO_FAULT_NONE) {

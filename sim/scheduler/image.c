@@ -15,7 +15,7 @@ static void destroy(struct sim_image *image)
     leo_free(image);
 }
 
-/* The arrays that stand behind the writable part; without memory for them nobody checks them. */
+/* The arrays that stand behind the writable part; without memory for them they are not checked. */
 static void take_arrays(struct sim_image *image, const uint8_t *bytes)
 {
     const struct leo_image_desc *desc = &image->desc;

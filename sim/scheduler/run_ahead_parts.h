@@ -8,7 +8,7 @@
 enum {
     MAX_CORES = 64,
     SPARE_CORES = 4,         /* beside one a thread: of blocks that had to stop */
-    MAX_PLACES = 5u << 20,   /* of logs that nobody has read: 240 MB */
+    MAX_PLACES = 5u << 20,   /* of logs not read yet: 240 MB */
     MAX_HELD_BYTES = 1 << 28 /* of what is to be copied to the host */
 };
 
@@ -55,7 +55,7 @@ struct sim_run_ahead_task {
     uint64_t host, host_bytes; /* where it goes */
 };
 
-/* Entries that nobody has fetched and of which something was done, oldest first. */
+/* Entries not fetched yet, of which something was done, oldest first. */
 struct run_ahead_queue {
     struct sim_run_ahead_task *first, *last;
     uint32_t count;

@@ -143,10 +143,10 @@ struct sim_scheduler {
     uint64_t engine_free_ps[3];      /**< host to device, device to host, within the device */
     _Atomic unsigned wanted;         /**< threads that wait for the chip */
     struct sim_run_ahead *run_ahead; /**< NULL = no values were computed before their time */
-    struct sim_stores *stores;       /**< of cores that are polled; not in use while nobody polls */
-    bool watched;                    /**< in use always */
-    bool rests;                      /**< cores are running, but nothing happens */
-    bool for_ever;                   /**< the host waits without a limit, and submits nothing */
+    struct sim_stores *stores; /**< of cores that are polled; not in use while no core polls */
+    bool watched;              /**< in use always */
+    bool rests;                /**< cores are running, but nothing happens */
+    bool for_ever;             /**< the host waits without a limit, and submits nothing */
     /* The present round (cores.c). */
     uint16_t run_core[256];
     double until; /**< cycle the engine goes to */
@@ -279,7 +279,7 @@ uint32_t sim_checks_write(struct sim_scheduler *scheduler, unsigned queue,
 /** Device memory that a copy wrote, or (`written` false) that belongs to somebody new. */
 void sim_checks_written(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
                         bool written);
-/** Which bytes of a range nobody wrote; `found` stays as it is if nobody keeps track. */
+/** Which bytes of a range were not written; `found` stays as it is if that is not recorded. */
 void sim_checks_unwritten(struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes,
                           struct leo_unwritten *found);
 

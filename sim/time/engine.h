@@ -108,21 +108,21 @@ leo_status sim_time_engine_create(const struct sim_time_config *config, struct s
                                   struct sim_time_engine **engine);
 void sim_time_engine_destroy(struct sim_time_engine *engine);
 void sim_time_engine_set_trace(struct sim_time_engine *engine, sim_time_trace_fn trace, void *user);
-/** `watch` stays the caller's; NULL: nobody is told. */
+/** `watch` stays the caller's; NULL: not reported. */
 void sim_time_engine_watch(struct sim_time_engine *engine, const struct sim_time_watch *watch);
 /** Forgets all blocks and begins to count from 0 again. */
 void sim_time_engine_reset(struct sim_time_engine *engine);
 double sim_time_engine_now(const struct sim_time_engine *engine);
 /**
  * A block begins on a free core at `start`, not before now. Its scalar unit begins with the log
- * `lead` cycles later; until then nobody needs the log. It ends by force after `limit` cycles.
+ * `lead` cycles later; until then the log is not needed. It ends by force after `limit` cycles.
  */
 void sim_time_engine_begin(struct sim_time_engine *engine, unsigned core, struct sim_time_log *log,
                            double start, double lead, double limit);
-/** Whom the next block of a core meets; blocks that meet nobody need no team. */
+/** Whom the next block of a core meets; blocks that meet none need no team. */
 void sim_time_engine_join(struct sim_time_engine *engine, unsigned core,
                           const struct sim_time_team *team);
-/** A new launch takes a number: nobody has set a flag in it. */
+/** A new launch takes a number: no flag is set in it. */
 void sim_time_engine_new_team(struct sim_time_engine *engine, unsigned team);
 /** As well for the block that a group is given. */
 void sim_time_engine_new_group(struct sim_time_engine *engine, unsigned group);
@@ -136,7 +136,7 @@ enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double un
                                        unsigned *core);
 /** STARVED: whether it is for want of this core's log. */
 bool sim_time_engine_wants(const struct sim_time_engine *engine, unsigned core);
-/** Whether a store of a core is over by now: nobody will wait for it. */
+/** Whether a store of a core is over by now: no one will wait for it. */
 bool sim_time_engine_stored(const struct sim_time_engine *engine, unsigned core, uint64_t number);
 /** Whether all that was published of the core's log has been read and ended in a MARK; its time. */
 bool sim_time_engine_mark(const struct sim_time_engine *engine, unsigned core, double *cycle);

@@ -93,7 +93,7 @@ static void hold(struct sim_time_pipe *pipe, double until, enum leo_stall why, e
 }
 
 /* Result or release `number`, its low bits, of `count` so far: false if it is not known yet. Those
- * long ago keep nobody waiting. */
+ * long ago keep no block waiting. */
 static bool piecewise(const struct sim_time_piecewise *ring, uint32_t count, uint8_t number,
                       struct sim_time_piecewise *at)
 {

@@ -9,7 +9,7 @@
 // the nearest class is taken.
 enum { MAX_CLASSES = 32, NO_CLASS = 255 };
 
-/* Bytes per cycle of a flow without cap where nobody else is: more than any path. */
+/* Bytes per cycle of a flow without cap and without others: more than any path. */
 #define FREE_RATE 1e6
 
 enum resource { RESOURCE_L2, RESOURCE_HBM, RESOURCE_COUNT };

@@ -31,7 +31,7 @@ void sim_time_stores_begin(struct sim_time_core *core)
     core->polls = core->is_parked = false;
 }
 
-/* False: no memory, and nobody waits for the store. */
+/* False: no memory, and no wait for the store. */
 static bool add_store(struct sim_time_stores *stores)
 {
     if (stores->count == stores->capacity) {

@@ -65,7 +65,7 @@ enum leo_drv_check {
     LEO_DRV_CHECK_INIT = 2,
     LEO_DRV_CHECK_RACE = 4,
     LEO_DRV_CHECK_BOUNDS = 8,
-    LEO_DRV_CHECK_POISON = 16, /**< what nobody wrote reads as NaN */
+    LEO_DRV_CHECK_POISON = 16, /**< what was not written reads as NaN */
     LEO_DRV_CHECK_ALL = 15
 };
 leo_status leo_drv_transport_sim_open(const struct leo_drv_sim_opts *opts,
@@ -115,8 +115,8 @@ leo_status leo_drv_memory_find(struct leo_drv_device *device, uint64_t addr, uin
  * runs. */
 leo_status leo_drv_local_read(struct leo_drv_device *device, unsigned core,
                               enum leo_mem_space space, uint64_t offset, void *out, size_t bytes);
-/** How many bytes of a range nobody has written since they were allocated; `known` 0: the chip does
- * not keep track (LEO_CHECK without init). */
+/** How many bytes of a range have not been written since they were allocated; `known` 0: the chip
+ * does not keep track (LEO_CHECK without init). */
 leo_status leo_drv_memory_unwritten(struct leo_drv_device *device, uint64_t addr, uint64_t bytes,
                                     struct leo_unwritten *found);
 /* Addresses apart from memory, in granules of 2 MiB: a range is reserved, memory is taken, and

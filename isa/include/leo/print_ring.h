@@ -12,7 +12,7 @@
 #define LEO_PRINT_STRING_MAX  1024 /* most bytes of one %s */
 
 struct leo_print_area {
-    uint64_t addr;       /**< 0: nobody reads, nothing is written */
+    uint64_t addr;       /**< 0: no reader, nothing is written */
     uint64_t rings;      /**< cores of the chip */
     uint64_t ring_bytes; /**< data of a ring, a power of two */
 };

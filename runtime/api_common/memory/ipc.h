@@ -12,7 +12,7 @@ leo_status api_ipc_allow(const char *key, const int32_t *pids, size_t count);
 /** The memory behind another process's key, at an address of the current device. Counted: the same
  * key gives the same address. */
 leo_status api_ipc_import(const char *key, void **ptr);
-/** Of an exporter: nobody imports it any more; of an importer: one import less. */
+/** Of an exporter: no process imports it any more; of an importer: one import less. */
 leo_status api_ipc_close(const char *key);
 /** One import less of what is imported at `ptr`. */
 leo_status api_ipc_unmap(const void *ptr);

@@ -184,7 +184,7 @@ static struct block *find_free(const struct api_pool *pool, size_t bytes,
     struct block *best = NULL;
     for (struct block *block = pool->free; block; block = block->next) {
         const bool own = block->stream == stream && block->stream_serial == stream->handle.serial;
-        // Twice as much would be waste that nobody sees.
+        // Twice as much would be waste that no query shows.
         if (block->range.bytes >= bytes && block->range.bytes / 2 <= bytes &&
             (!best || block->range.bytes < best->range.bytes) && (own || is_given(block))) {
             best = block;

@@ -50,6 +50,6 @@ enum api_code {
     API_GRAPH_STATE,       /**< it cannot be executed */
     API_GRAPH_RUNNING,     /**< it cannot be changed */
     API_GRAPH_UPDATE,      /**< other tasks than the group's */
-    API_WORK_LOST,         /**< work was refused where nobody may have looked */
+    API_WORK_LOST,         /**< work was refused where no caller may have looked */
     API_CODES_END,
 };

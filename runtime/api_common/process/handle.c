@@ -166,7 +166,7 @@ void api_handle_unpin(struct api_table *table, struct api_handle *handle)
     }
 }
 
-// Caller holds the lock; nobody else ends the handle.
+// Caller holds the lock; no other thread ends the handle.
 static void own(struct api_table *table, struct api_handle *handle)
 {
     atomic_fetch_or(&handle->state, ENDING);

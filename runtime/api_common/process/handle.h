@@ -56,7 +56,7 @@ struct api_table {
 #define API_TABLE_INITIALIZER                                                                      \
     {.lock = PTHREAD_MUTEX_INITIALIZER, .unpinned = PTHREAD_COND_INITIALIZER}
 
-/** Room for an object, zeroed: nobody finds it before it is added. NULL: there is none. */
+/** Room for an object, zeroed: it is not found before it is added. NULL: there is none. */
 void *api_handle_alloc(struct api_table *table, size_t bytes);
 /** Gives back the room of one that was not added. Accepts NULL. */
 void api_handle_drop(struct api_table *table, struct api_handle *handle);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that was refused where nobody may have looked: every later wait says so, and the exit code
- * of a process that never waited. */
+/* Work that was refused where no caller may have looked: every later wait says so, and the exit
+ * code of a process that never waited. */
 #pragma once
 
 #include <leo/status.h>

@@ -22,7 +22,7 @@ struct api_wait {
     uint64_t limit_ms;  /**< 0: none */
 };
 void api_wait_begin(struct api_wait *wait);
-/** False: the stream ends, or, in `result`, the time is up or nobody is left who could end the
+/** False: the stream ends, or, in `result`, the time is up or no thread is left who could end the
  * wait. `shared` may be NULL. */
 bool api_wait_goes_on(const struct api_wait *wait, const struct api_shared *shared,
                       const char *what, struct leo_rt_host_result *result);

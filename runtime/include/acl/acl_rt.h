@@ -873,7 +873,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(aclrtNotify noti
 
 /* ---- tasks that fail ---- */
 
-/** Called by the thread that waits, before its call returns the error. NULL: nobody is told. */
+/** Called by the thread that waits, before its call returns the error. NULL: not called. */
 /* Beside the one set; each is told of every task that fails. */
 ACL_FUNC_VISIBILITY aclError
 aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);

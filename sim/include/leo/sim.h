@@ -45,7 +45,8 @@ enum {
     LEO_SIM_CHECK_INIT = 2,
     LEO_SIM_CHECK_RACE = 4,
     LEO_SIM_CHECK_BOUNDS = 8,
-    LEO_SIM_CHECK_POISON = 16 /**< finds nothing: what nobody wrote reads as NaN (all bits set) */
+    LEO_SIM_CHECK_POISON =
+        16 /**< finds nothing: what was not written reads as NaN (all bits set) */
 };
 
 /**
@@ -105,8 +106,8 @@ leo_status leo_sim_adopt(struct leo_sim_chip *chip, uint64_t addr, uint64_t byte
 /**
  * Lets simulated time go on until an unmasked interrupt is pending (LEO_OK), the chip has nothing
  * to do (LEO_ERR_NOT_READY), or about `timeout_ns` of wall time have passed (LEO_ERR_TIMEOUT), or
- * all that is left are cores that poll memory nobody on the chip changes (LEO_ERR_BUSY). With
- * UINT64_MAX these end in a deadlock instead: nobody will submit anything. Thread-safe: a second
+ * all that is left are cores that poll memory nothing on the chip changes (LEO_ERR_BUSY). With
+ * UINT64_MAX these end in a deadlock instead: no more will be submitted. Thread-safe: a second
  * caller waits for the first.
  */
 leo_status leo_sim_chip_run(struct leo_sim_chip *chip, uint64_t timeout_ns);

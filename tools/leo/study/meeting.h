@@ -37,5 +37,5 @@ void study_meeting_destroy(struct study_meeting *meeting);
 /** When an operation of a tape ends that begins at `arrival_ns`: as leo_sim_meet_fn. */
 uint64_t study_meeting_end(struct study_meeting *meeting, size_t tape,
                            const struct leo_link_note *note, uint64_t arrival_ns);
-/** The tape has come to its end, or failed: nobody may wait for it. */
+/** The tape has come to its end, or failed: no rank may wait for it. */
 void study_meeting_leave(struct study_meeting *meeting, size_t tape);

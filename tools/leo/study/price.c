@@ -118,7 +118,7 @@ static json_t *result_of(const struct sum *sum)
 struct rank {
     const struct study_tape *tape;
     const char *soc_text, *name;
-    struct study_meeting *meeting; /**< NULL: nobody is met */
+    struct study_meeting *meeting; /**< NULL: no rank is met */
     size_t number;
     struct sum sum;
     uint64_t links, links_ps; /**< operations with other cards in the step, their time */
