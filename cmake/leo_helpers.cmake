@@ -33,17 +33,21 @@ function(leo_test name)
     endif()
 endfunction()
 
-# leo_chip_test(NAME SOC PROGRAM [names...] [ENVIRONMENT ...]): a program on a chip. make test runs it under sanitizers on the 910B1
-# and in the release build on the others (label further_chip); make nightly runs all under sanitizers.
+# leo_chip_test(NAME SOC PROGRAM [names...] [ENVIRONMENT ...]): a program on a chip, or on that of a chip file whose name ends NAME. make
+# test runs it under sanitizers on the 910B1 and in the release build on the others (label further_chip); make nightly runs all under
+# sanitizers.
 function(leo_chip_test name soc program)
     cmake_parse_arguments(T "" "" "ENVIRONMENT" ${ARGN})
     set(labels unit)
-    if(NOT soc STREQUAL "ascend910b1")
+    if(NOT soc MATCHES "910b1(\\.ini)?$")
         list(APPEND labels further_chip)
         add_dependencies(leo_release_tests ${program})
     endif()
-    add_test(NAME ${name}_${soc} COMMAND ${program} ${T_UNPARSED_ARGUMENTS})
-    set_tests_properties(${name}_${soc} PROPERTIES TIMEOUT 900 LABELS "${labels}" ENVIRONMENT "LEO_SOC=${soc};${T_ENVIRONMENT}")
+    if(NOT soc MATCHES "\\.ini$")
+        string(APPEND name _${soc})
+    endif()
+    add_test(NAME ${name} COMMAND ${program} ${T_UNPARSED_ARGUMENTS})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS "${labels}" ENVIRONMENT "LEO_SOC=${soc};${T_ENVIRONMENT}")
 endfunction()
 
 # leo_order_tests(FILE): the first run of ctest in a build begins with the entries that take longest, as every later one does.

@@ -110,6 +110,12 @@ class Calls(Case):
         for value, wanted, of in zip(got, want, x):
             self.assertLessEqual(abs(value - wanted), error, f"{body} of {of}: {value}, not {wanted}")
 
+    def all_close(self, cases):
+        """close() of each (body, x, want, error), compiled together."""
+        self.prepare(B1, [body for body, *_ in cases])
+        for case in cases:
+            self.close(*case)
+
     def test_functions(self):
         rng = random.Random(7)
         x = [f32(rng.uniform(-40, 40)) for _ in range(248)] + [0.0, math.pi, -math.pi / 2, 1e4, -9999.5, 3.0, -2.5, f32(1e-20)]
@@ -120,18 +126,18 @@ class Calls(Case):
             ("Sign", lambda v: (v > 0) - (v < 0), 0), ("Floor", math.floor, 0), ("Ceil", math.ceil, 0), ("Trunc", math.trunc, 0)]
         few = f"LocalTensor<uint8_t> few = {room}; few.SetSize(768); "  # 64 elements at a time
         forms = ["%s(z, x, " + room + ", n);", "%s(z, x);", few + "%s(x, x, few, n); Adds(z, x, 0.0f, n);"]
-        for i, (name, function, error) in enumerate(functions):
-            self.close(forms[i % 3] % name, x, [float(function(v)) for v in x], error)
+        cases = [(forms[i % 3] % name, x, [float(function(v)) for v in x], error) for i, (name, function, error) in enumerate(functions)]
         x = [f32(rng.uniform(0.01, 1000)) for _ in range(256)]
-        for name, function in (("Log", math.log), ("Log2", math.log2), ("Log10", math.log10)):
-            self.close(f"{name}(z, x);", x, [function(v) for v in x], 2e-6)
-        self.close(f"ClampMax(z, x, {room}, 500.0f, n);", x, [min(v, 500.0) for v in x], 0)
-        self.close(f"ClampMin(z, x, {room}, 500.0f, n);", x, [max(v, 500.0) for v in x], 0)
+        cases += [(f"{name}(z, x);", x, [function(v) for v in x], 2e-6)
+                  for name, function in (("Log", math.log), ("Log2", math.log2), ("Log10", math.log10))]
+        cases += [(f"ClampMax(z, x, {room}, 500.0f, n);", x, [min(v, 500.0) for v in x], 0),
+                  (f"ClampMin(z, x, {room}, 500.0f, n);", x, [max(v, 500.0) for v in x], 0)]
+        self.all_close(cases)
 
     def test_fractions(self):
         x = [i / 8 - 16 for i in range(256)]
-        self.close("Round(z, x);", x, [float(round(v)) for v in x], 0)
-        self.close("Frac(z, x, n);", x, [v - math.trunc(v) for v in x], 0)
+        self.all_close([("Round(z, x);", x, [float(round(v)) for v in x], 0),
+                        ("Frac(z, x, n);", x, [v - math.trunc(v) for v in x], 0)])
 
     def test_tangent(self):
         rng = random.Random(12)
@@ -156,11 +162,14 @@ class Calls(Case):
         x, y = ([float(rng.randrange(4)) for _ in range(256)] for _ in range(2))
         room = "LocalTensor<uint8_t> m = tmp.ReinterpretCast<uint8_t>(); x.SetSize(n); y.SetSize(n); "
         choose = " PipeBarrier<PIPE_V>(); Adds(x, x, 5.0f, n); Select(z, m, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, n);"
-        for sign, compare in (("<", operator.lt), (">", operator.gt), ("<=", operator.le), (">=", operator.ge),
-                              ("==", operator.eq), ("!=", operator.ne)):
-            got = self.call(B1, f"{room}m = x {sign} y;{choose}", x, y)
+        signs = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+        bodies = {sign: f"{room}m = x {sign} y;{choose}" for sign in signs}
+        short = f"{room}m.SetSize(31); m = x < y;{choose}"
+        self.prepare(B1, [*bodies.values(), short])
+        for sign, compare in signs.items():
+            got = self.call(B1, bodies[sign], x, y)
             self.assertEqual(got, [a + 5 if compare(a, b) else b for a, b in zip(x, y)], sign + self.said)
-        self.assertIsNone(self.call(B1, f"{room}m.SetSize(31); m = x < y;{choose}", x, y))
+        self.assertIsNone(self.call(B1, short, x, y))
         self.assertIn("the mask has room for 248", self.said)
 
     def test_parameters_in_braces(self):
@@ -241,11 +250,12 @@ class Calls(Case):
     def test_broadcast(self):
         x = [float(i) for i in range(64)]
         shapes = "const uint32_t d[2] = {%d, %d}, s[2] = {%d, %d}; BroadCast<float, 2, %d>(z, x, d, s);"
-        self.close(shapes % (4, 16, 1, 16, 0), x, [float(i % 16) for i in range(64)], 0)
-        self.close(shapes % (16, 4, 1, 4, 0), x, [float(i % 4) for i in range(64)], 0)
-        self.close(shapes % (4, 16, 4, 1, 1), x, [float(i // 16) for i in range(64)], 0)
-        self.close(shapes % (16, 4, 16, 1, 1), x, [float(i // 4) for i in range(64)], 0)
-        self.close("const uint32_t d[1] = {64}, s[1] = {1}; BroadCast<float, 1, 0>(z, x[5], d, s);", x, [5.0] * 64, 0)
+        self.all_close([
+            (shapes % (4, 16, 1, 16, 0), x, [float(i % 16) for i in range(64)], 0),
+            (shapes % (16, 4, 1, 4, 0), x, [float(i % 4) for i in range(64)], 0),
+            (shapes % (4, 16, 4, 1, 1), x, [float(i // 16) for i in range(64)], 0),
+            (shapes % (16, 4, 16, 1, 1), x, [float(i // 4) for i in range(64)], 0),
+            ("const uint32_t d[1] = {64}, s[1] = {1}; BroadCast<float, 1, 0>(z, x[5], d, s);", x, [5.0] * 64, 0)])
 
     def test_small_calls(self):
         x, y = [float(i + 1) for i in range(64)], [2.0] * 64
@@ -346,16 +356,19 @@ class More(Case):
     def test_functions(self):
         x = [f32((i - 100) / 16) for i in range(200)]
         y = [f32((i * 37 % 50 - 25.5) / 8) for i in range(200)]
-        self.close("Silu(z, x, n);", x, y, [v / (1 + math.exp(-v)) for v in x], 1e-6)
-        self.close("Fmod(z, x, y, n);", x, y, [math.fmod(a, b) for a, b in zip(x, y)], 4e-6)
-        self.close("Power(z, x, 3.0f, n);", x, y, [v ** 3 for v in x], 1e-6)
-        far = [v or 1.0 for v in x]
-        self.close("Power(z, x, -2.0f, n);", far, y, [v ** -2 for v in far], 1e-6)
-        self.close("Abs(x, x, n); Power(z, x, 1.75f, n);", far, y, [abs(v) ** 1.75 for v in far], 2e-6)
-        self.close("Erf(z, x, n);", x, y, [math.erf(v) for v in x], 5e-7)
-        whole = [float(i % 7 - 3) for i in range(200)]
-        self.close("Power(z, x, y, n);", far, whole, [a ** b for a, b in zip(far, whole)], 3e-6)
-        self.close("Abs(x, x, n); Power(z, x, y, n);", far, y, [abs(a) ** b for a, b in zip(far, y)], 3e-6)
+        far, whole = [v or 1.0 for v in x], [float(i % 7 - 3) for i in range(200)]
+        cases = [
+            ("Silu(z, x, n);", x, y, [v / (1 + math.exp(-v)) for v in x], 1e-6),
+            ("Fmod(z, x, y, n);", x, y, [math.fmod(a, b) for a, b in zip(x, y)], 4e-6),
+            ("Power(z, x, 3.0f, n);", x, y, [v ** 3 for v in x], 1e-6),
+            ("Power(z, x, -2.0f, n);", far, y, [v ** -2 for v in far], 1e-6),
+            ("Abs(x, x, n); Power(z, x, 1.75f, n);", far, y, [abs(v) ** 1.75 for v in far], 2e-6),
+            ("Erf(z, x, n);", x, y, [math.erf(v) for v in x], 5e-7),
+            ("Power(z, x, y, n);", far, whole, [a ** b for a, b in zip(far, whole)], 3e-6),
+            ("Abs(x, x, n); Power(z, x, y, n);", far, y, [abs(a) ** b for a, b in zip(far, y)], 3e-6)]
+        self.prepare(B1, [body for body, *_ in cases])
+        for case in cases:
+            self.close(*case)
         got = self.call(B1, "Power(z, x, y, n);", far, [0.5] * 200)
         self.assertTrue(all(math.isnan(v) if of < 0 else abs(v - of ** 0.5) < 1e-5 for v, of in zip(got, far)))
 
@@ -377,12 +390,14 @@ class More(Case):
     def test_bits_of_any_width(self):
         x, y = [1.5, -2.25, 3.0, 1e-3] * 8, [7.0, 0.5, -1.0, 2.0] * 8
         words = lambda values: struct.unpack(f"{len(values)}I", struct.pack(f"{len(values)}f", *values))
-        for name, rule in (("And", operator.and_), ("Or", operator.or_), ("Xor", operator.xor)):
-            for kind, times in (("uint8_t", 4), ("int32_t", 1)):
-                body = f"{name}(z.ReinterpretCast<{kind}>(), x.ReinterpretCast<{kind}>(), y.ReinterpretCast<{kind}>(), n * {times});"
-                got = self.call(B1, body, x, y)
-                self.assertIsNotNone(got, self.said)
-                self.assertEqual(words(got), tuple(rule(a, b) for a, b in zip(words(x), words(y))))
+        rules = {f"{name}(z.ReinterpretCast<{kind}>(), x.ReinterpretCast<{kind}>(), y.ReinterpretCast<{kind}>(), n * {times});": rule
+                 for name, rule in (("And", operator.and_), ("Or", operator.or_), ("Xor", operator.xor))
+                 for kind, times in (("uint8_t", 4), ("int32_t", 1))}
+        self.prepare(B1, rules)
+        for body, rule in rules.items():
+            got = self.call(B1, body, x, y)
+            self.assertIsNotNone(got, self.said)
+            self.assertEqual(words(got), tuple(rule(a, b) for a, b in zip(words(x), words(y))))
 
     def test_sums_of_halves_in_float(self):
         x = [float(i % 9) for i in range(64)]
