@@ -159,17 +159,6 @@ struct op_tensor op_view_swap(const struct op_tensor *tensor, unsigned a, unsign
     return view;
 }
 
-struct op_tensor op_view_part(const struct op_tensor *tensor, unsigned which)
-{
-    struct op_tensor part = *tensor;
-    part.type = tensor->type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64;
-    part.addr += which * op_type_bytes(part.type);
-    for (unsigned i = 0; i < part.rank; i++) {
-        part.stride[i] *= 2;
-    }
-    return part;
-}
-
 struct op_tensor op_view_insert(const struct op_tensor *tensor, unsigned at)
 {
     struct op_tensor view = *tensor;

@@ -62,8 +62,6 @@ struct op_tensor op_view_half(const struct op_tensor *tensor, int64_t which);
 /** One index of a dimension, which goes away. */
 struct op_tensor op_view_select(const struct op_tensor *tensor, unsigned dim, int64_t index);
 struct op_tensor op_view_swap(const struct op_tensor *tensor, unsigned a, unsigned b);
-/** The real (0) or imaginary (1) part of a complex tensor: every second number. */
-struct op_tensor op_view_part(const struct op_tensor *tensor, unsigned which);
 /** A dimension of 1 more, at `at`. */
 struct op_tensor op_view_insert(const struct op_tensor *tensor, unsigned at);
 /** A dense tensor with another shape of as many elements. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operator as part of a plan: its row run with tensors in formats that it takes and with inputs
  * apart from outputs. */
-#include "chain.h"
 #include "explain.h"
 #include "layout.h"
 #include "plan_internal.h"

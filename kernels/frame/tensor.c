@@ -217,3 +217,14 @@ struct op_shape_text op_tensor_shape_text(const struct op_tensor *tensor)
 {
     return op_shape_text(tensor->rank, tensor->dim);
 }
+
+struct op_tensor op_view_part(const struct op_tensor *tensor, unsigned which)
+{
+    struct op_tensor part = *tensor;
+    part.type = tensor->type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64;
+    part.addr += which * op_type_bytes(part.type);
+    for (unsigned i = 0; i < part.rank; i++) {
+        part.stride[i] *= 2;
+    }
+    return part;
+}

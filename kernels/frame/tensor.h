@@ -58,3 +58,5 @@ struct op_shape_text {
 };
 struct op_shape_text op_tensor_shape_text(const struct op_tensor *tensor);
 struct op_shape_text op_shape_text(unsigned rank, const int64_t *dim);
+/** The real (0) or imaginary (1) part of a complex tensor: every second number. */
+struct op_tensor op_view_part(const struct op_tensor *tensor, unsigned which);

@@ -502,8 +502,6 @@ LEO_MUST_CHECK leo_status rt_memory_side(struct leo_rt_device *device, uint64_t 
 
 /* module.c */
 void rt_module_destroy(struct leo_rt_module *module);
-/** Of a module that is in no list. */
-void rt_module_free(struct leo_rt_module *module);
 
 /* fault.c */
 /** Kind of the core of the chip that runs a part of the kernel. */
@@ -522,8 +520,10 @@ void rt_profile_destroy(struct leo_rt_device *device);
 /** The caller holds the device's lock. */
 void rt_profile_submitted(struct leo_rt_device *device, uint32_t cmd_id,
                           const struct leo_rt_kernel *kernel);
-/** A module is unloaded: a profile that counts code keeps it to its end (true), for the lines. */
-LEO_MUST_CHECK bool rt_profile_keep(struct leo_rt_module *module);
+/** A module is unloaded: a profile that counts code keeps it for the lines (true), and frees it by
+ * `free_module` at its end. */
+LEO_MUST_CHECK bool rt_profile_keep(struct leo_rt_module *module,
+                                    void (*free_module)(struct leo_rt_module *));
 /** A module goes, and its kernels with it. */
 void rt_profile_forget(struct leo_rt_device *device, const struct leo_rt_module *module);
 /** Notes how much memory is in use now; takes the lock. */

@@ -34,8 +34,8 @@ static const struct sim_section chip_list[] = {
 #define SECTION(what, member) SIM_SECTION(struct sim_memory, what, member)
 static const struct sim_section memory_list[] = {
     // Parts of their own.
-    SECTION(WIRED, hbm), SECTION(WIRED, space),   SECTION(STATE, overflow),
-    SECTION(WIRED, l2),  SECTION(WIRED, written), SECTION(WIRED, windowed),
+    SECTION(WIRED, hbm),     SECTION(WIRED, space),   SECTION(STATE, overflow), SECTION(WIRED, l2),
+    SECTION(WIRED, written), SECTION(WIRED, unknown), SECTION(WIRED, windowed),
 };
 #undef SECTION
 

@@ -3,7 +3,7 @@
 
 #include "../core/core.h"
 #include "../memory/hbm.h"
-#include "replay.h"
+#include "play.h"
 #include <leo/alloc.h>
 #include <leo/replay.h>
 #include <string.h>

@@ -90,9 +90,5 @@ void sim_replay_done(struct sim_replay *replay, unsigned queue,
                      const struct leo_task_record *record, const struct sim_replay_time *time);
 /** Whether a queue has entries left. */
 bool sim_replay_has(const struct sim_replay *replay, unsigned queue);
-/** Prices the next item into the log, in which there is room; `over`: it was the block's last.
- * False: the tape is damaged, or it is not possible on this chip. */
-bool sim_replay_play(struct sim_replay *replay, struct sim_core *core,
-                     struct sim_replay_cursor *cursor, bool *over);
 /** What is wrong with the tape: the first time counts. */
 void sim_replay_fail(struct sim_replay *replay, const char *text);

@@ -50,3 +50,21 @@ unsigned sim_scheduler_next_active(const struct sim_scheduler *scheduler, unsign
     }
     return scheduler->config->queues;
 }
+
+uint64_t sim_scheduler_next_time(const struct sim_scheduler *scheduler)
+{
+    uint64_t next = UINT64_MAX;
+    for (unsigned queue = sim_scheduler_next_active(scheduler, 0);
+         queue < scheduler->config->queues;
+         queue = sim_scheduler_next_active(scheduler, queue + 1)) {
+        const struct sim_stream *stream = &scheduler->stream[queue];
+        uint64_t at = stream->state == SIM_TASK_EARLY  ? stream->ready_ps
+                      : stream->state == SIM_TASK_DONE ? stream->end_ps
+                                                       : UINT64_MAX;
+        // What is due and still here waits for something else than time.
+        if (at > scheduler->now_ps && at < next) {
+            next = at;
+        }
+    }
+    return next;
+}

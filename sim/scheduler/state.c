@@ -6,13 +6,13 @@
 #define SECTION(what, member) SIM_SECTION(struct sim_stream, what, member)
 static const struct sim_section stream_list[] = {
     SECTION(STATE, state), // none of a saved chip
-    SECTION(GIVEN, entry),      SECTION(GIVEN, ready_ps),      SECTION(GIVEN, start_ps),
-    SECTION(GIVEN, end_ps),     SECTION(STATE, free_ps),       SECTION(STATE, had_task),
-    SECTION(STATE, failed),     SECTION(GIVEN, fault),         SECTION(GIVEN, fault_block),
-    SECTION(GIVEN, fault_core), SECTION(GIVEN, fault_cycle),   SECTION(GIVEN, kernel),
-    SECTION(GIVEN, check),      SECTION(GIVEN, checked),       SECTION(GIVEN, stuck),
-    SECTION(WIRED, args),       SECTION(WIRED, args_capacity), SECTION(GIVEN, early),
-    SECTION(GIVEN, looked),
+    SECTION(GIVEN, entry),      SECTION(GIVEN, ready_ps),    SECTION(GIVEN, start_ps),
+    SECTION(GIVEN, end_ps),     SECTION(STATE, free_ps),     SECTION(STATE, had_task),
+    SECTION(STATE, failed),     SECTION(GIVEN, fault),       SECTION(GIVEN, fault_block),
+    SECTION(GIVEN, fault_core), SECTION(GIVEN, fault_cycle), SECTION(GIVEN, kernel),
+    SECTION(GIVEN, check),      SECTION(GIVEN, checked),     SECTION(GIVEN, stuck),
+    SECTION(GIVEN, looked),     SECTION(WIRED, args),        SECTION(WIRED, args_capacity),
+    SECTION(GIVEN, early),
 };
 #undef SECTION
 

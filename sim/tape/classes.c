@@ -18,11 +18,9 @@ size_t sim_tape_item_bytes(const uint8_t *item, const uint8_t *end)
 const uint64_t *sim_tape_address(const struct sim_tape_op *op)
 {
     const uint64_t *const value[] = {&op->a, &op->b, &op->c, &op->d};
-    if (op->insn >= LEO_INSN_COUNT || !sim_insns[op->insn].moves_gm) {
-        return NULL;
-    }
-    for (unsigned i = 0; i < 4; i++) {
-        if (sim_insns[op->insn].operand[i] == LEO_INSN_OPERAND_GM) {
+    const struct leo_insn_info *info = leo_insn_info(op->insn);
+    for (unsigned i = 0; info && i < 4; i++) {
+        if (info->operand[i] == LEO_INSN_OPERAND_GM) {
             return value[i];
         }
     }

@@ -51,6 +51,7 @@ ACCEPTED = {
     "acl/model/acl_tensor_desc.c": ({"memory"}, "tensor descriptions: only the interface knows them"),
     "acl/tdt/acl_tdt_channel.c": ({"locks", "memory"}, "channels of sets of tensors: no other interface has them"),
     "acl/tdt/acl_tdt_data.c": ({"memory"}, "sets of tensors, which only the interface knows"),
+    "acl/tdt/acl_tdt_enqueue.c": ({"core", "memory"}, "what a stream sends through a channel, and where its tensors lie"),
     "acl/tdt/acl_tdt_get_next.c": ({"core", "memory"}, "what waits in a stream for a channel, and writes where the operator's outputs are"),
     "cnrt/cnrt_error.c": ({"state"}, "each thread's last error"),
     "cnrt/cnrt_convert.c": ({"memory"}, "parameters of conversions: descriptions that only the interface knows"),

@@ -25,11 +25,13 @@ def include_flags(root, build, path):
     public.append(Path(root) / "runtime" / "include" / "cnrt")  # its programs include <cnrt.h>
     public += [Path(root) / "kernels" / "include" / "cnnl", Path(build) / "kernels" / "gen" / "cnnl"]  # and <cnnl.h>
     own = [Path(root) / path.parent, Path(root) / path.parts[0]]
+    # Structures that host and kernels share lie with the device's headers, last, behind the host's own.
+    shared = [f"-idirafter{Path(root) / 'isa' / 'device' / 'include'}"]
     if path.parts[0] == "tests":
         own += [Path(root) / layer for layer in tree.LAYERS]
         own += sorted({Path(root) / p.parent for p in tree.files(root, ".h") if "include" not in p.parts})
     return [f"-I{p}" for p in [*public, Path(build) / "runtime" / "include", Path(build) / "isa" / "include", Path(build) / "sim" / "include", Path(build) / "kernels" / "gen",
-                                 Path(build) / "kernels" / "gen" / "include", Path(build) / "models" / "onnx", *own]]
+                                 Path(build) / "kernels" / "gen" / "include", Path(build) / "models" / "onnx", *own]] + shared
 
 
 ARCHES = (1001, 2201)

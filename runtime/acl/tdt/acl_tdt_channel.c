@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <leo/alloc.h>
+#include <stdio.h>
 #include <string.h>
 
 // Of acltdtCreateChannel, which has no number for it: our choice.
@@ -305,4 +306,11 @@ aclError acltdtReceiveTensor(const acltdtChannelHandle *handle, acltdtDataset *d
         leo_free(taken);
     }
     return not_done(__func__, end, ACL_ERROR_RT_QUEUE_EMPTY, "empty");
+}
+
+void acl_tdt_tell(struct leo_rt_host_result *result, leo_status status, const char *type,
+                  const char *channel, const char *what)
+{
+    result->status = status;
+    snprintf(result->text, sizeof(result->text), "%s of channel %s: %s", type, channel, what);
 }

@@ -26,13 +26,6 @@ struct next {
     struct output outputs[];
 };
 
-void acl_tdt_tell(struct leo_rt_host_result *result, leo_status status, const char *type,
-                  const char *channel, const char *what)
-{
-    result->status = status;
-    snprintf(result->text, sizeof(result->text), "%s of channel %s: %s", type, channel, what);
-}
-
 static void fail(struct leo_rt_host_result *result, leo_status status, const char *channel,
                  const char *what)
 {

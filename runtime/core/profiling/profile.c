@@ -36,7 +36,7 @@ void rt_profile_destroy(struct leo_rt_device *device)
         while (profile->unloaded) {
             struct leo_rt_module *module = profile->unloaded;
             profile->unloaded = module->next;
-            rt_module_free(module);
+            profile->free_module(module);
         }
         leo_free(profile->marks);
         leo_free(profile->links);

@@ -19,6 +19,7 @@ struct rt_profile {
     struct leo_rt_profile_link *links;
     size_t link_count, link_capacity;
     struct leo_rt_module *unloaded; /**< kept for the lines of their code */
+    void (*free_module)(struct leo_rt_module *module);
 };
 
 /** Records that are there (not those lost); valid until the profile stops. */

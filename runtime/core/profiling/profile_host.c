@@ -3,7 +3,6 @@
 #include "profile.h"
 
 #include <leo/alloc.h>
-#include <leo/code_profile.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,11 +70,12 @@ const struct leo_rt_kernel *rt_profile_kernel(const struct rt_profile *profile, 
                : NULL;
 }
 
-bool rt_profile_keep(struct leo_rt_module *module)
+bool rt_profile_keep(struct leo_rt_module *module, void (*free_module)(struct leo_rt_module *))
 {
     struct rt_profile *profile = module->device->profile;
-    const bool keeps = profile && leo_rt_counts_code(module->device);
+    const bool keeps = profile && module->device->rt->code;
     if (keeps) {
+        profile->free_module = free_module;
         module->next = profile->unloaded;
         profile->unloaded = module;
     }

@@ -44,7 +44,8 @@ static leo_status load_image(struct leo_rt_module *module)
     return status;
 }
 
-void rt_module_free(struct leo_rt_module *module)
+// Undoes everything but the list.
+static void free_module(struct leo_rt_module *module)
 {
     if (module->image_addr) {
         leo_status status = leo_drv_memory_free(module->device->drv, module->image_addr);
@@ -99,7 +100,7 @@ leo_status leo_rt_module_load(struct leo_rt_device *device, const void *elf, siz
         status = load_image(module);
     }
     if (status) {
-        rt_module_free(module);
+        free_module(module);
         return status;
     }
     offer_to_gdb(module, elf, bytes);
@@ -164,9 +165,9 @@ void rt_module_destroy(struct leo_rt_module *module)
             break;
         }
     }
-    if (!rt_profile_keep(module)) {
+    if (!rt_profile_keep(module, free_module)) {
         rt_profile_forget(device, module);
-        rt_module_free(module);
+        free_module(module);
     }
 }
 
