@@ -55,6 +55,8 @@ if ! install_missing >"$log" 2>&1; then
 fi
 
 for package in $optional; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] && continue
     apt-get install -y -qq --no-install-recommends "$package" >"$log" 2>&1 ||
         echo "setup: $package could not be installed: videos will not be decoded" >&2
 done

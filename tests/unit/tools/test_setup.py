@@ -52,6 +52,11 @@ class Setup(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertEqual([call.split()[0] for call in calls], ["install", "update", "install"])
 
+    def test_asks_for_what_is_optional_and_goes_on_without_it(self):
+        code, _, calls = self.run_setup(lacks=("cmake",), packages_lack=("libavcodec-dev",))
+        self.assertEqual(code, 0)
+        self.assertEqual([call.split()[-1] for call in calls], ["cmake", "libavcodec-dev"])
+
     def test_without_root_names_the_packages(self):
         code, out, calls = self.run_setup(packages_lack=("libelf-dev",), uid=1000)
         self.assertEqual((code, calls), (1, []))
