@@ -182,46 +182,53 @@ static bool turn(matrix a, matrix v, int64_t rows, int64_t n, int64_t i, int64_t
     return true;
 }
 
-/* Column i of u [rows, columns] becomes a unit vector at right angles to those before it: what is
- * left of the first axis that keeps enough of its length. One of them keeps more than 1 / rows of
- * its square. */
-static void complete(matrix u, int64_t rows, int64_t columns, int64_t i)
+/* Takes from column i of u [rows, columns] what lies along those before it; the square of what is
+ * left. */
+static double take_away(matrix u, int64_t rows, int64_t columns, int64_t i)
 {
-    for (int64_t axis = 0; axis < rows; axis++) {
+    double length = 0;
+    for (int64_t j = 0; j < i; j++) {
+        double along = 0;
+        for (int64_t k = 0; k < rows; k++) {
+            along += u[k * columns + i] * u[k * columns + j];
+        }
+        for (int64_t k = 0; k < rows; k++) {
+            u[k * columns + i] -= along * u[k * columns + j];
+        }
+    }
+    for (int64_t k = 0; k < rows; k++) {
+        length += u[k * columns + i] * u[k * columns + i];
+    }
+    return length;
+}
+
+/* Column i of u becomes a unit vector at right angles to those before it: what is left of the first
+ * axis that keeps enough of its length. One keeps at least 1 / rows of its square; none before
+ * `axis` does, since each column takes more away. The next axis to try. */
+static int64_t complete(matrix u, int64_t rows, int64_t columns, int64_t i, int64_t axis)
+{
+    for (; axis < rows; axis++) {
         for (int64_t k = 0; k < rows; k++) {
             u[k * columns + i] = k == axis;
         }
-        double length = 0;
-        for (int pass = 0; pass < 2; pass++) { // the second takes away what rounding left
-            for (int64_t j = 0; j < i; j++) {
-                double along = 0;
-                for (int64_t k = 0; k < rows; k++) {
-                    along += u[k * columns + i] * u[k * columns + j];
-                }
-                for (int64_t k = 0; k < rows; k++) {
-                    u[k * columns + i] -= along * u[k * columns + j];
-                }
-            }
-            length = 0;
-            for (int64_t k = 0; k < rows; k++) {
-                length += u[k * columns + i] * u[k * columns + i];
-            }
-        }
-        if (length * (double)(2 * rows) >= 1) {
-            for (int64_t k = 0; k < rows; k++) {
-                u[k * columns + i] /= sqrt(length);
-            }
-            return;
+        if (take_away(u, rows, columns, i) * (double)(2 * rows) >= 1) {
+            break;
         }
     }
+    const double length = sqrt(take_away(u, rows, columns, i)); // what rounding had left goes too
+    for (int64_t k = 0; k < rows; k++) {
+        u[k * columns + i] /= length;
+    }
+    return axis + 1;
 }
 
 static void put_left(matrix a, matrix u, matrix sigma, const struct op_linalg_args *t)
 {
     const double least = 1e-14; // of the largest: below it a column is what rounding left
+    int64_t axis = 0;
     for (int64_t i = 0; i < t->q_columns; i++) {
         if (i >= t->columns || !(sigma[i] > least * sigma[0])) {
-            complete(u, t->rows, t->q_columns, i);
+            axis = complete(u, t->rows, t->q_columns, i, axis);
             continue;
         }
         for (int64_t k = 0; k < t->rows; k++) {
