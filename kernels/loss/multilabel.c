@@ -10,10 +10,16 @@
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 enum { LOSSES_A_LINE = 16 };
 
+// A number by itself is one class of one sample.
+static int64_t classes_of(const struct op_tensor *self)
+{
+    return self->rank ? self->dim[self->rank - 1] : 1;
+}
+
 static leo_status check(const struct op_call *call, const struct op_tensor *self, int64_t reduction)
 {
-    if ((self->rank != 1 && self->rank != 2) || self->dim[self->rank - 1] == 0) {
-        return op_call_fail(call, LEO_ERR_SHAPE, "self has shape %s: it must be [C] or [N, C]",
+    if (self->rank > 2 || classes_of(self) == 0) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "self has shape %s: it must be [], [C] or [N, C]",
                             op_tensor_shape_text(self).text);
     }
     if (reduction < REDUCE_NONE || reduction > REDUCE_SUM) {
@@ -44,7 +50,7 @@ static void plan_losses(struct op_chain *chain, const struct op_tensor *self,
                                       .self = x.addr,
                                       .target = target.addr,
                                       .rows = (uint64_t)op_tensor_count(losses),
-                                      .classes = (uint64_t)self->dim[self->rank - 1],
+                                      .classes = (uint64_t)classes_of(self),
                                       .is_target_type = (uint8_t)marks->type,
                                       .self_type = (uint8_t)x.type};
     uint64_t granule = op_row_granule(args.classes, op_type_bytes(marks->type));
@@ -70,7 +76,7 @@ leo_status op_plan_multilabel(const struct op_call *call)
     }
     struct op_chain chain = op_chain_begin(call);
     const int64_t samples = self->rank == 2 ? self->dim[0] : 1;
-    const struct op_tensor losses = op_chain_temp(&chain, OP_TYPE_F32, self->rank - 1, &samples),
+    const struct op_tensor losses = op_chain_temp(&chain, OP_TYPE_F32, self->rank == 2, &samples),
                            marks = op_chain_temp_like(&chain, is_target->type, self);
     if (samples > 0) {
         plan_losses(&chain, self, &losses, &marks);

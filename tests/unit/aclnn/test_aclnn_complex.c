@@ -177,6 +177,11 @@ static double complex of_log10(double complex x)
     return clog(x) / log(10);
 }
 
+static double complex of_sign(double complex x)
+{
+    return x / cabs(x);
+}
+
 static void functions_of_one_number(void)
 {
     static const struct {
@@ -184,7 +189,7 @@ static void functions_of_one_number(void)
         double complex (*function)(double complex);
     } calls[] = {{"Exp", cexp},   {"Log", clog}, {"Log2", of_log2}, {"Log10", of_log10},
                  {"Sqrt", csqrt}, {"Sin", csin}, {"Cos", ccos},     {"Sinh", csinh},
-                 {"Cosh", ccosh}, {"Tan", ctan}, {"Tanh", ctanh}};
+                 {"Cosh", ccosh}, {"Tan", ctan}, {"Tanh", ctanh},   {"Sign", of_sign}};
     const int64_t dim[] = {ROWS, COLUMNS};
     const enum op_type types[] = {OP_TYPE_C64, OP_TYPE_C128};
     for (unsigned i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]); i++) {
