@@ -58,7 +58,8 @@ class Row:
             params = re.sub(rf"\b{key}=(\d+)", lambda m: f"{key}={int(m[1]) // self.scale}", params, count=1)
         self.count = int((re.search(r"count=(\d+)", params) or [0, "1"])[1])
         self.tape = os.path.join(folder, f"{self.workload}-{zlib.crc32(params.encode()):08x}.tape")
-        self.good = self.metric in PIPES or self.metric == "task_us"
+        # What collectives take comes from the table of links: a tape of one card has no task of theirs.
+        self.good = self.workload != "collective" and (self.metric in PIPES or self.metric == "task_us")
         if self.good and not os.path.exists(self.tape):
             table = os.path.join(folder, "row.csv")
             with open(table, "w", encoding="utf-8") as file:
