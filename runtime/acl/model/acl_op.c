@@ -251,15 +251,28 @@ bool leo_acl_op_is_known(const char *type)
     return is_known && is_known(type);
 }
 
-static aclError run_op(const char *func, const struct leo_acl_op *op)
+static bool are_given(int count, const void *descs, const void *buffers, bool with_data)
 {
-    aclError error;
-    if (!op->type || op->input_count < 0 || op->output_count < 0 ||
-        (op->input_count > 0 && (!op->input_descs || !op->inputs)) ||
-        (op->output_count > 0 && (!op->output_descs || !op->outputs))) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, func, "an argument is NULL or a count is below 0");
+    return count == 0 || (count > 0 && descs && (buffers || !with_data));
+}
+
+aclError acl_op_check(const char *func, const struct leo_acl_op *op, bool with_data)
+{
+    return op->type && are_given(op->input_count, op->input_descs, op->inputs, with_data) &&
+                   are_given(op->output_count, op->output_descs, op->outputs, with_data)
+               ? ACL_SUCCESS
+               : acl_fail(ACL_ERROR_INVALID_PARAM, func,
+                          "an argument is NULL or a count is below 0");
+}
+
+/* `must_fit`: of a program that has loaded models only what fits one. */
+static aclError run_op(const char *func, const struct leo_acl_op *op, bool must_fit)
+{
+    aclError error = acl_op_check(func, op, true);
+    if (!error && must_fit) {
+        error = acl_op_model_check(func, op);
     }
-    if (acl_tdt_run_op(op, &error)) {
+    if (error || acl_tdt_run_op(op, &error)) {
         return error;
     }
     leo_acl_op_fn run = find_executor();
@@ -268,6 +281,40 @@ static aclError run_op(const char *func, const struct leo_acl_op *op)
                           "operator %s: no library of operators is loaded (libopapi.so has them, "
                           "and was not found beside libascendcl.so)",
                           op->type);
+}
+
+static struct leo_acl_op plain_op(const char *type, int input_count,
+                                  const aclTensorDesc *const input_descs[],
+                                  const aclDataBuffer *const inputs[], int output_count,
+                                  const aclTensorDesc *const output_descs[],
+                                  aclDataBuffer *const outputs[], const aclopAttr *attr,
+                                  aclrtStream stream)
+{
+    return (struct leo_acl_op){
+        .type = type,
+        .input_count = input_count,
+        .output_count = output_count,
+        .input_descs = input_descs,
+        .inputs = inputs,
+        .output_descs = output_descs,
+        .outputs = outputs,
+        .attr = attr,
+        .stream = stream,
+    };
+}
+
+/* The second form, which tells the shapes of outputs. */
+static struct leo_acl_op shaped_op(const char *type, int input_count, aclTensorDesc *input_descs[],
+                                   aclDataBuffer *inputs[], int output_count,
+                                   aclTensorDesc *output_descs[], aclDataBuffer *outputs[],
+                                   const aclopAttr *attr, aclrtStream stream)
+{
+    struct leo_acl_op op =
+        plain_op(type, input_count, (const aclTensorDesc *const *)input_descs,
+                 (const aclDataBuffer *const *)inputs, output_count,
+                 (const aclTensorDesc *const *)output_descs, outputs, attr, stream);
+    op.shaped = output_descs;
+    return op;
 }
 
 aclError aclopCompileAndExecute(const char *opType, int numInputs,
@@ -282,18 +329,9 @@ aclError aclopCompileAndExecute(const char *opType, int numInputs,
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
-    const struct leo_acl_op op = {
-        .type = opType,
-        .input_count = numInputs,
-        .output_count = numOutputs,
-        .input_descs = inputDesc,
-        .inputs = inputs,
-        .output_descs = outputDesc,
-        .outputs = outputs,
-        .attr = attr,
-        .stream = stream,
-    };
-    return run_op("aclopCompileAndExecute", &op);
+    const struct leo_acl_op op = plain_op(opType, numInputs, inputDesc, inputs, numOutputs,
+                                          outputDesc, outputs, attr, stream);
+    return run_op(__func__, &op, false);
 }
 
 aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDesc *inputDesc[],
@@ -306,36 +344,26 @@ aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDe
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
-    const struct leo_acl_op op = {
-        .type = opType,
-        .input_count = numInputs,
-        .output_count = numOutputs,
-        .input_descs = (const aclTensorDesc *const *)inputDesc,
-        .inputs = (const aclDataBuffer *const *)inputs,
-        .output_descs = (const aclTensorDesc *const *)outputDesc,
-        .outputs = outputs,
-        .shaped = outputDesc,
-        .attr = attr,
-        .stream = stream,
-    };
-    return run_op("aclopCompileAndExecuteV2", &op);
+    const struct leo_acl_op op = shaped_op(opType, numInputs, inputDesc, inputs, numOutputs,
+                                           outputDesc, outputs, attr, stream);
+    return run_op(__func__, &op, false);
+}
+
+aclError aclopExecute(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
+                      const aclDataBuffer *const inputs[], int numOutputs,
+                      const aclTensorDesc *const outputDesc[], aclDataBuffer *const outputs[],
+                      const aclopAttr *attr, aclrtStream stream)
+{
+    const struct leo_acl_op op = plain_op(opType, numInputs, inputDesc, inputs, numOutputs,
+                                          outputDesc, outputs, attr, stream);
+    return run_op(__func__, &op, true);
 }
 
 aclError aclopExecuteV2(const char *opType, int numInputs, aclTensorDesc *inputDesc[],
                         aclDataBuffer *inputs[], int numOutputs, aclTensorDesc *outputDesc[],
                         aclDataBuffer *outputs[], aclopAttr *attr, aclrtStream stream)
 {
-    const struct leo_acl_op op = {
-        .type = opType,
-        .input_count = numInputs,
-        .output_count = numOutputs,
-        .input_descs = (const aclTensorDesc *const *)inputDesc,
-        .output_descs = (const aclTensorDesc *const *)outputDesc,
-        .attr = attr,
-    };
-    aclError error = acl_op_model_check(__func__, &op);
-    return error ? error
-                 : aclopCompileAndExecuteV2(opType, numInputs, inputDesc, inputs, numOutputs,
-                                            outputDesc, outputs, attr, ACL_ENGINE_SYS,
-                                            ACL_COMPILE_SYS, NULL, stream);
+    const struct leo_acl_op op = shaped_op(opType, numInputs, inputDesc, inputs, numOutputs,
+                                           outputDesc, outputs, attr, stream);
+    return run_op(__func__, &op, true);
 }

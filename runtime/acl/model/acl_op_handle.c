@@ -14,24 +14,6 @@ struct aclopHandle {
     aclopAttr *attr;
 };
 
-aclError aclopExecute(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
-                      const aclDataBuffer *const inputs[], int numOutputs,
-                      const aclTensorDesc *const outputDesc[], aclDataBuffer *const outputs[],
-                      const aclopAttr *attr, aclrtStream stream)
-{
-    const struct leo_acl_op op = {.type = opType,
-                                  .input_count = numInputs,
-                                  .output_count = numOutputs,
-                                  .input_descs = inputDesc,
-                                  .output_descs = outputDesc,
-                                  .attr = attr};
-    aclError error = acl_op_model_check(__func__, &op);
-    return error ? error
-                 : aclopCompileAndExecute(opType, numInputs, inputDesc, inputs, numOutputs,
-                                          outputDesc, outputs, attr, ACL_ENGINE_SYS,
-                                          ACL_COMPILE_SYS, NULL, stream);
-}
-
 /* ---- copies ---- */
 
 static aclTensorDesc *copy_desc(const aclTensorDesc *desc)
@@ -163,12 +145,10 @@ aclError aclopCreateHandle(const char *opType, int numInputs,
                                   .input_descs = inputDesc,
                                   .output_descs = outputDesc,
                                   .attr = opAttr};
-    if (!opType || !handle || numInputs < 0 || numOutputs < 0 || (numInputs && !inputDesc) ||
-        (numOutputs && !outputDesc)) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
-                        "an argument is NULL or a count is below 0");
+    aclError error = handle ? acl_op_check(__func__, &op, false) : acl_null(__func__, "handle");
+    if (!error) {
+        error = acl_op_model_check(__func__, &op);
     }
-    aclError error = acl_op_model_check(__func__, &op);
     if (error) {
         return error;
     }
@@ -239,12 +219,10 @@ aclError aclopCompile(const char *opType, int numInputs, const aclTensorDesc *co
                                   .input_descs = inputDesc,
                                   .output_descs = outputDesc,
                                   .attr = attr};
-    if (!opType || numInputs < 0 || numOutputs < 0 || (numInputs && !inputDesc) ||
-        (numOutputs && !outputDesc)) {
-        return acl_fail(ACL_ERROR_INVALID_PARAM, __func__,
-                        "an argument is NULL or a count is below 0");
+    aclError error = acl_op_check(__func__, &op, false);
+    if (!error && !leo_acl_op_is_known(opType)) {
+        error =
+            acl_fail(ACL_ERROR_OP_NOT_FOUND, __func__, "there is no operator of type %s", opType);
     }
-    return leo_acl_op_is_known(opType) ? acl_op_model_add(__func__, &op)
-                                       : acl_fail(ACL_ERROR_OP_NOT_FOUND, __func__,
-                                                  "there is no operator of type %s", opType);
+    return error ? error : acl_op_model_add(__func__, &op);
 }

@@ -272,10 +272,6 @@ static bool fits(const json_t *model, const struct leo_acl_op *op)
 aclError acl_op_model_check(const char *func, const struct leo_acl_op *op)
 {
     struct acl_process *process = acl_process();
-    if (!op->type || op->input_count < 0 || op->output_count < 0 ||
-        (op->input_count && !op->input_descs) || (op->output_count && !op->output_descs)) {
-        return ACL_SUCCESS; // who runs it says so
-    }
     size_t index, of_type = 0;
     json_t *model;
     bool found = false;
