@@ -12,11 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_DEPTH = 3,
-    PATH_BYTES = 4096,
-    NAME_BYTES = 256
-}; // folders below a folder, as documented
+enum { MAX_DEPTH = 3 /* the folder and two levels below it */, PATH_BYTES = 4096 };
 
 /* ---- reading ---- */
 
@@ -263,33 +259,47 @@ static bool fit_attrs(const json_t *attrs, const aclopAttr *call)
 
 static bool fits(const json_t *model, const struct leo_acl_op *op)
 {
-    return strcmp(json_string_value(json_object_get(model, "op")), op->type) == 0 &&
-           fit_tensors(json_object_get(model, "inputs"), op->input_count, op->input_descs) &&
+    return fit_tensors(json_object_get(model, "inputs"), op->input_count, op->input_descs) &&
            fit_tensors(json_object_get(model, "outputs"), op->output_count, op->output_descs) &&
            fit_attrs(json_object_get(model, "attrs"), op->attr);
 }
 
-aclError acl_op_model_check(const char *func, const struct leo_acl_op *op)
+/* Models that are loaded, and those of a call's type. */
+struct near {
+    size_t all, of_type;
+};
+
+/* Without models every call may be executed. */
+static bool may_execute(const struct leo_acl_op *op, struct near *near)
 {
     struct acl_process *process = acl_process();
-    size_t index, of_type = 0;
+    size_t index;
     json_t *model;
-    bool found = false;
+    *near = (struct near){0};
     pthread_mutex_lock(&process->lock);
-    const size_t count = json_array_size(process->op_models);
+    near->all = json_array_size(process->op_models);
+    bool found = near->all == 0;
     json_array_foreach(process->op_models, index, model)
     {
-        of_type += strcmp(json_string_value(json_object_get(model, "op")), op->type) == 0;
-        found = found || fits(model, op);
+        if (strcmp(json_string_value(json_object_get(model, "op")), op->type) == 0) {
+            near->of_type++;
+            found = found || fits(model, op);
+        }
     }
     pthread_mutex_unlock(&process->lock);
-    return found || count == 0
+    return found;
+}
+
+aclError acl_op_model_check(const char *func, const struct leo_acl_op *op)
+{
+    struct near near;
+    return may_execute(op, &near)
                ? ACL_SUCCESS
                : acl_fail(ACL_ERROR_OP_NOT_FOUND, func,
                           "operator %s with these tensors and attributes is none of the %zu models "
                           "that are loaded (%zu of this type): compile it with atc --singleop, or "
                           "call aclopCompile",
-                          op->type, count, of_type);
+                          op->type, near.all, near.of_type);
 }
 
 /* ---- compiling ---- */
@@ -312,8 +322,9 @@ static json_t *describe(int count, const aclTensorDesc *const descs[])
 
 aclError acl_op_model_add(const char *func, const struct leo_acl_op *op)
 {
-    if (json_array_size(acl_process()->op_models) == 0) {
-        return ACL_SUCCESS; // all are there
+    struct near ignored;
+    if (may_execute(op, &ignored)) {
+        return ACL_SUCCESS;
     }
     json_t *attrs = json_object();
     for (const struct leo_acl_attr *one = op->attr ? op->attr->first : NULL; one; one = one->next) {

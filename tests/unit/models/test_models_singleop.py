@@ -82,6 +82,8 @@ assert acl.op.set_attr_list_int(attr, "axes", [0]) == 0
 assert run("ReduceSumD", one, row, attr) == 100024
 assert acl.op.compile("Mul", small[0], out[0], 0, 0, 0, None) == 0
 assert run("Mul", small, out) == 0 and get(out[2][0]) == (10, 20, 30, 40, 50, 60)
+assert acl.op.compile("Mul", small[0], out[0], 0, 0, 0, None) == 0 # is there already
+assert run("Mul", other, out_other) == 100024 and "none of the 3 models that are loaded (1 of this type)" in acl.get_recent_err_msg()
 assert acl.op.compile("NoSuch", small[0], out[0], 0, 0, 0, None) == 100024
 assert acl.op.compile_and_execute("Sub", *small[:2], *out[:2], 0, 0, 0, None, stream) == 0
 """, self.path / "ops")
