@@ -80,7 +80,8 @@ static int number_of(struct reading *reading, const struct word *words, const js
         words++;
     }
     if (!words->name) {
-        fail(reading, "a tensor's \"%s\" is %.40s", key, name ? name : "missing");
+        fail(reading, "\"%s\" is %.40s, which is none that is served", key,
+             name ? name : "missing");
     }
     return words->number;
 }
@@ -281,39 +282,51 @@ static bool (*find_known(void))(const char *)
     return is_known;
 }
 
-int atc_write_operators(const struct atc_options *options, char error[ATC_ERROR])
+/* The file's list; NULL: the error is told. */
+static json_t *read_list(const char *path, char error[ATC_ERROR])
 {
     json_error_t reason;
-    struct reading reading = {.error = error};
-    json_t *list = json_load_file(options->singleop, 0, &reason), *op;
-    bool (*is_known)(const char *) = find_known();
-    size_t index;
-    if (!json_is_array(list) || !is_known) {
-        snprintf(error, ATC_ERROR,
-                 list       ? "E10001: --singleop: %.200s must be a list of operators%.0s."
-                 : is_known ? "E10001: --singleop: %.200s: %.200s"
-                            : "E19999: libopapi.so is not in lib64 beside bin%.0s%.0s",
-                 options->singleop, reason.text);
+    json_t *list = json_load_file(path, 0, &reason);
+    if (!list) {
+        snprintf(error, ATC_ERROR, "E10001: --singleop: %.200s: %.200s", path, reason.text);
+    } else if (!json_is_array(list)) {
+        snprintf(error, ATC_ERROR, "E10001: --singleop: %.200s must be a list of operators.", path);
         json_decref(list);
-        return -1;
+        list = NULL;
     }
+    return list;
+}
+
+static int write_operators(const struct atc_options *options, const json_t *list,
+                           bool (*is_known)(const char *), char error[ATC_ERROR])
+{
+    struct reading reading = {.error = error};
     if (mkdir(options->output, 0777) != 0 && errno != EEXIST) {
         snprintf(error, ATC_ERROR, "E10001: --output: the folder %.200s cannot be made",
                  options->output);
-        json_decref(list);
         return -1;
     }
-    json_array_foreach(list, index, op)
-    {
-        json_t *made = take_operator(&reading, op, index, is_known);
+    for (size_t i = 0; !reading.failed && i < json_array_size(list); i++) {
+        json_t *made = take_operator(&reading, json_array_get(list, i), i, is_known);
         if (!reading.failed) {
             write_operator(&reading, options->output, made);
         }
         json_decref(made);
-        if (reading.failed) {
-            break;
-        }
     }
-    json_decref(list);
     return reading.failed ? -1 : 0;
+}
+
+int atc_write_operators(const struct atc_options *options, char error[ATC_ERROR])
+{
+    bool (*is_known)(const char *) = find_known();
+    if (!is_known) {
+        snprintf(error, ATC_ERROR,
+                 "E19999: the library of operators, in lib64 beside bin, is not loaded: %.200s",
+                 dlerror());
+        return -1;
+    }
+    json_t *list = read_list(options->singleop, error);
+    const int code = list ? write_operators(options, list, is_known, error) : -1;
+    json_decref(list);
+    return code;
 }

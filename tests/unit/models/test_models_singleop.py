@@ -3,6 +3,8 @@
 """test_models_singleop.py TOOLKIT: atc --singleop, and programs that execute what it compiled."""
 
 import json
+import shutil
+import subprocess
 
 from models_case import ModelsCase, main
 
@@ -110,6 +112,16 @@ for k, want in ((1, 0), (8, 0), (32, 0), (33, 100024)):
 assert acl.op.set_model_dir(sys.argv[1]) == 100012 and "bad.om" in acl.get_recent_err_msg(), acl.get_recent_err_msg()
 assert acl.op.set_model_dir("/no/such/folder") == 100014
 """, self.path / name)
+
+    def test_a_missing_library_is_told(self):
+        (self.path / "bin").mkdir()
+        atc = shutil.copy(self.toolkit / "bin/atc", self.path / "bin/atc")
+        (self.path / "ops.json").write_text(json.dumps([ADD]))
+        done = subprocess.run([atc, f"--singleop={self.path / 'ops.json'}", f"--output={self.path / 'ops'}", "--soc_version=Ascend910A"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 255, done.stdout)
+        self.assertIn("E19999", done.stdout)
+        self.assertIn("libopapi.so", done.stdout)
 
     def test_wrong_texts_are_told(self):
         for operators, number, words in (
