@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAME_BYTES = 256, PATH_BYTES = 4096 };
+enum {
+    NAME_BYTES = 253, /* with ".om" and NUL: what a folder takes, whatever tensors there are */
+    PATH_BYTES = 4096
+};
 
 struct word {
     const char *name;

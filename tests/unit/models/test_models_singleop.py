@@ -113,6 +113,13 @@ assert acl.op.set_model_dir(sys.argv[1]) == 100012 and "bad.om" in acl.get_recen
 assert acl.op.set_model_dir("/no/such/folder") == 100014
 """, self.path / name)
 
+    def test_many_tensors_have_names_that_fit(self):
+        many = {"op": "ConcatD", "input_desc": [desc([100, 100, 10 + i]) for i in range(20)], "output_desc": [desc([100, 100, 390])],
+                "attr": [{"name": "concat_dim", "type": "int", "value": 2}]}
+        done = self.singleop([many, many])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual([n[:9] for n in self.names()], ["0_ConcatD", "1_ConcatD"])
+
     def test_a_missing_library_is_told(self):
         (self.path / "bin").mkdir()
         atc = shutil.copy(self.toolkit / "bin/atc", self.path / "bin/atc")
