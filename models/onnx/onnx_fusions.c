@@ -11,13 +11,13 @@ enum { STEPS = 10, LETTERS = 4 };
 
 /** A node of a pattern. Operands by letter: x, a, b, c are inputs of the pattern, a digit the
  * result of that step, # the step's number, e any number, which is kept. Add and Mul take theirs in
- * either order. */
+ * either order; ReduceMean and Softmax are over the last dimension, which stays. */
 struct step {
     const char *type, *operands;
     double number;
-    bool last;    /**< it is over the last dimension, which stays */
-    bool softmax; /**< the same, told by its axis */
 };
+
+struct match;
 
 /** Nodes that follow each other, and what they are together. */
 struct pattern {
@@ -25,171 +25,112 @@ struct pattern {
     const char *inputs;  /**< of the node made, by letter */
     const char *number;  /**< attribute that takes what e was; NULL: none */
     const char *text[2]; /**< an attribute and its word */
-    bool by_row;         /**< a and b have a number for each of x's last dimension */
-    bool attention;      /**< x, a and b are queries, turned keys and values; c a mask */
+    /** Whether the inputs, of which x has dimensions, can be taken; NULL: any. */
+    bool (*takes)(struct onnx_import *import, const struct match *match);
     struct step steps[STEPS];
 };
+
+static bool takes_rows(struct onnx_import *import, const struct match *match);
+static bool takes_attention(struct onnx_import *import, const struct match *match);
+static bool takes_matrix(struct onnx_import *import, const struct match *match);
 
 #define ROOT  1.4142135623730951
 #define SLOPE 0.7978845608028654 /* root of 2 / pi */
 #define CUBE  0.044715
 
+/* What the forms of one operator share. */
+#define LAYER_NORM                                                                                 \
+    .name = "LayerNorm", .type = "LayerNormalization", .inputs = "xab", .number = "epsilon",       \
+    .takes = takes_rows
+#define GELU      .name = "Gelu", .type = "Gelu", .inputs = "x"
+#define GELU_TANH GELU, .text = {"approximate", "tanh"}
+#define ATTENTION(letters, scale)                                                                  \
+    .name = "Attention", .type = "LeoAttention", .inputs = (letters), .number = (scale),           \
+    .takes = takes_attention
+
 /* As exporters of PyTorch, Keras and TensorFlow write them. */
 static const struct pattern patterns[] = {
-    {.name = "LayerNorm",
-     .type = "LayerNormalization",
-     .inputs = "xab",
-     .number = "epsilon",
-     .by_row = true,
-     .steps = {{"ReduceMean", "x", .last = true},
-               {"Sub", "x0"},
-               {"Pow", "1#", 2},
-               {"ReduceMean", "2", .last = true},
-               {"Add", "3e"},
-               {"Sqrt", "4"},
-               {"Div", "15"},
-               {"Mul", "6a"},
-               {"Add", "7b"}}},
-    {.name = "LayerNorm",
-     .type = "LayerNormalization",
-     .inputs = "xab",
-     .number = "epsilon",
-     .by_row = true,
-     .steps = {{"ReduceMean", "x", .last = true},
-               {"Sub", "x0"},
-               {"Mul", "11"},
-               {"ReduceMean", "2", .last = true},
-               {"Add", "3e"},
-               {"Sqrt", "4"},
-               {"Div", "15"},
-               {"Mul", "6a"},
-               {"Add", "7b"}}},
-    {.name = "Gelu",
-     .type = "Gelu",
-     .inputs = "x",
+    {LAYER_NORM, .steps = {{"ReduceMean", "x"},
+                           {"Sub", "x0"},
+                           {"Pow", "1#", 2},
+                           {"ReduceMean", "2"},
+                           {"Add", "3e"},
+                           {"Sqrt", "4"},
+                           {"Div", "15"},
+                           {"Mul", "6a"},
+                           {"Add", "7b"}}},
+    {LAYER_NORM, .steps = {{"ReduceMean", "x"},
+                           {"Sub", "x0"},
+                           {"Mul", "11"},
+                           {"ReduceMean", "2"},
+                           {"Add", "3e"},
+                           {"Sqrt", "4"},
+                           {"Div", "15"},
+                           {"Mul", "6a"},
+                           {"Add", "7b"}}},
+    {GELU,
      .steps =
          {{"Div", "x#", ROOT}, {"Erf", "0"}, {"Add", "1#", 1}, {"Mul", "x2"}, {"Mul", "3#", 0.5}}},
-    {.name = "Gelu",
-     .type = "Gelu",
-     .inputs = "x",
+    {GELU,
      .steps =
          {{"Div", "x#", ROOT}, {"Erf", "0"}, {"Add", "1#", 1}, {"Mul", "2#", 0.5}, {"Mul", "x3"}}},
-    {.name = "Gelu",
-     .type = "Gelu",
-     .inputs = "x",
+    {GELU,
      .steps =
          {{"Div", "x#", ROOT}, {"Erf", "0"}, {"Add", "1#", 1}, {"Mul", "x#", 0.5}, {"Mul", "32"}}},
-    {.name = "Gelu",
-     .type = "Gelu",
-     .inputs = "x",
-     .steps = {{"Mul", "x#", 1 / ROOT},
-               {"Erf", "0"},
-               {"Add", "1#", 1},
-               {"Mul", "x2"},
-               {"Mul", "3#", 0.5}}},
-    {.name = "Gelu",
-     .type = "Gelu",
-     .inputs = "x",
-     .steps = {{"Mul", "x#", 1 / ROOT},
-               {"Erf", "0"},
-               {"Add", "1#", 1},
-               {"Mul", "2#", 0.5},
-               {"Mul", "x3"}}},
-    {.name = "Gelu",
-     .type = "Gelu",
-     .inputs = "x",
-     .text = {"approximate", "tanh"},
-     .steps = {{"Mul", "xx"},
-               {"Mul", "x0"},
-               {"Mul", "1#", CUBE},
-               {"Add", "x2"},
-               {"Mul", "3#", SLOPE},
-               {"Tanh", "4"},
-               {"Add", "5#", 1},
-               {"Mul", "x6"},
-               {"Mul", "7#", 0.5}}},
-    {.name = "Gelu",
-     .type = "Gelu",
-     .inputs = "x",
-     .text = {"approximate", "tanh"},
-     .steps = {{"Pow", "x#", 3},
-               {"Mul", "0#", CUBE},
-               {"Add", "x1"},
-               {"Mul", "2#", SLOPE},
-               {"Tanh", "3"},
-               {"Add", "4#", 1},
-               {"Mul", "x#", 0.5},
-               {"Mul", "65"}}},
+    {GELU, .steps = {{"Mul", "x#", 1 / ROOT},
+                     {"Erf", "0"},
+                     {"Add", "1#", 1},
+                     {"Mul", "x2"},
+                     {"Mul", "3#", 0.5}}},
+    {GELU, .steps = {{"Mul", "x#", 1 / ROOT},
+                     {"Erf", "0"},
+                     {"Add", "1#", 1},
+                     {"Mul", "2#", 0.5},
+                     {"Mul", "x3"}}},
+    {GELU_TANH, .steps = {{"Mul", "xx"},
+                          {"Mul", "x0"},
+                          {"Mul", "1#", CUBE},
+                          {"Add", "x2"},
+                          {"Mul", "3#", SLOPE},
+                          {"Tanh", "4"},
+                          {"Add", "5#", 1},
+                          {"Mul", "x6"},
+                          {"Mul", "7#", 0.5}}},
+    {GELU_TANH, .steps = {{"Pow", "x#", 3},
+                          {"Mul", "0#", CUBE},
+                          {"Add", "x1"},
+                          {"Mul", "2#", SLOPE},
+                          {"Tanh", "3"},
+                          {"Add", "4#", 1},
+                          {"Mul", "x#", 0.5},
+                          {"Mul", "65"}}},
     {.name = "Swish", .type = "Swish", .inputs = "x", .steps = {{"Sigmoid", "x"}, {"Mul", "x0"}}},
     {.name = "Mish",
      .type = "Mish",
      .inputs = "x",
      .steps = {{"Softplus", "x"}, {"Tanh", "0"}, {"Mul", "x1"}}},
-    {.name = "Attention",
-     .type = "LeoAttention",
-     .inputs = "xabc",
-     .number = "root",
-     .attention = true,
-     .steps = {{"Mul", "xe"},
-               {"Mul", "ae"},
-               {"MatMul", "01"},
-               {"Add", "2c"},
-               {"Softmax", "3", .softmax = true},
-               {"MatMul", "4b"}}},
-    {.name = "Attention",
-     .type = "LeoAttention",
-     .inputs = "xab",
-     .number = "root",
-     .attention = true,
-     .steps = {{"Mul", "xe"},
-               {"Mul", "ae"},
-               {"MatMul", "01"},
-               {"Softmax", "2", .softmax = true},
-               {"MatMul", "3b"}}},
-    {.name = "Attention",
-     .type = "LeoAttention",
-     .inputs = "xabc",
-     .number = "divisor",
-     .attention = true,
-     .steps = {{"MatMul", "xa"},
-               {"Div", "0e"},
-               {"Add", "1c"},
-               {"Softmax", "2", .softmax = true},
-               {"MatMul", "3b"}}},
-    {.name = "Attention",
-     .type = "LeoAttention",
-     .inputs = "xab",
-     .number = "divisor",
-     .attention = true,
-     .steps =
-         {{"MatMul", "xa"}, {"Div", "0e"}, {"Softmax", "1", .softmax = true}, {"MatMul", "2b"}}},
-    {.name = "Attention",
-     .type = "LeoAttention",
-     .inputs = "xabc",
-     .number = "scale",
-     .attention = true,
-     .steps = {{"MatMul", "xa"},
-               {"Mul", "0e"},
-               {"Add", "1c"},
-               {"Softmax", "2", .softmax = true},
-               {"MatMul", "3b"}}},
-    {.name = "Attention",
-     .type = "LeoAttention",
-     .inputs = "xab",
-     .number = "scale",
-     .attention = true,
-     .steps =
-         {{"MatMul", "xa"}, {"Mul", "0e"}, {"Softmax", "1", .softmax = true}, {"MatMul", "2b"}}},
-    {.name = "Attention",
-     .type = "LeoAttention",
-     .inputs = "xab",
-     .number = "scale",
-     .attention = true,
-     .steps =
-         {{"Mul", "xe"}, {"MatMul", "0a"}, {"Softmax", "1", .softmax = true}, {"MatMul", "2b"}}},
+    {ATTENTION("xabc", "root"), .steps = {{"Mul", "xe"},
+                                          {"Mul", "ae"},
+                                          {"MatMul", "01"},
+                                          {"Add", "2c"},
+                                          {"Softmax", "3"},
+                                          {"MatMul", "4b"}}},
+    {ATTENTION("xab", "root"),
+     .steps = {{"Mul", "xe"}, {"Mul", "ae"}, {"MatMul", "01"}, {"Softmax", "2"}, {"MatMul", "3b"}}},
+    {ATTENTION("xabc", "divisor"),
+     .steps = {{"MatMul", "xa"}, {"Div", "0e"}, {"Add", "1c"}, {"Softmax", "2"}, {"MatMul", "3b"}}},
+    {ATTENTION("xab", "divisor"),
+     .steps = {{"MatMul", "xa"}, {"Div", "0e"}, {"Softmax", "1"}, {"MatMul", "2b"}}},
+    {ATTENTION("xabc", "scale"),
+     .steps = {{"MatMul", "xa"}, {"Mul", "0e"}, {"Add", "1c"}, {"Softmax", "2"}, {"MatMul", "3b"}}},
+    {ATTENTION("xab", "scale"),
+     .steps = {{"MatMul", "xa"}, {"Mul", "0e"}, {"Softmax", "1"}, {"MatMul", "2b"}}},
+    {ATTENTION("xab", "scale"),
+     .steps = {{"Mul", "xe"}, {"MatMul", "0a"}, {"Softmax", "1"}, {"MatMul", "2b"}}},
     {.name = "MatMulBias",
      .type = "LeoMatMulBias",
      .inputs = "xab",
+     .takes = takes_matrix,
      .steps = {{"MatMul", "xa"}, {"Add", "0b"}}},
 };
 
@@ -263,8 +204,8 @@ static bool bind(struct onnx_import *import, struct match *match, const struct s
 }
 
 // Over the last dimension of the pattern's x alone, which is kept.
-static bool is_over_last(struct onnx_import *import, const struct match *match,
-                         const OnnxFile__Node *node)
+static bool is_mean_of_last(struct onnx_import *import, const struct match *match,
+                            const OnnxFile__Node *node)
 {
     const struct onnx_tensor *x = onnx_find(import, match->letters[0]);
     int64_t axis = 0, count = 0, keeps = 1;
@@ -286,8 +227,8 @@ static bool is_over_last(struct onnx_import *import, const struct match *match,
 }
 
 // Its axis is the last of the pattern's x, whose rank the scores have.
-static bool is_last_axis(struct onnx_import *import, const struct match *match,
-                         const OnnxFile__Node *node)
+static bool is_softmax_of_last(struct onnx_import *import, const struct match *match,
+                               const OnnxFile__Node *node)
 {
     const struct onnx_tensor *x = onnx_find(import, match->letters[0]);
     int64_t axis = import->opset < 13 ? 1 : -1;
@@ -304,7 +245,9 @@ static bool is_step(struct onnx_import *import, struct match *match, const struc
                     const OnnxFile__Node *node, bool turned)
 {
     const size_t count = strlen(step->operands);
-    const bool fits = step->last ? node->n_input >= count : node->n_input == count;
+    const bool is_mean = strcmp(step->type, "ReduceMean") == 0,
+               is_softmax = strcmp(step->type, "Softmax") == 0;
+    const bool fits = is_mean ? node->n_input >= count : node->n_input == count; // its axes
     if (!node->op_type || strcmp(node->op_type, step->type) != 0 || !fits || node->n_output != 1 ||
         (node->domain && *node->domain && strcmp(node->domain, "ai.onnx") != 0)) {
         return false;
@@ -316,8 +259,8 @@ static bool is_step(struct onnx_import *import, struct match *match, const struc
             return false;
         }
     }
-    if ((step->last && !is_over_last(import, &tried, node)) ||
-        (step->softmax && !is_last_axis(import, &tried, node))) {
+    if ((is_mean && !is_mean_of_last(import, &tried, node)) ||
+        (is_softmax && !is_softmax_of_last(import, &tried, node))) {
         return false;
     }
     *match = tried;
@@ -365,15 +308,40 @@ static bool is_closed(const struct onnx_import *import, const struct match *matc
     return closed;
 }
 
+/* Each input is looked at as it is known by now; those behind the first node's are only if they are
+ * weights. */
+
+// A number for each of x's last dimension.
+static bool takes_rows(struct onnx_import *import, const struct match *match)
+{
+    const struct onnx_tensor *x = onnx_find(import, match->letters[0]);
+    for (int i = 1; i < 3; i++) {
+        const struct onnx_tensor *row = onnx_find(import, match->letters[i]);
+        if (!row || row->rank != 1 || row->dim[0] != x->dim[x->rank - 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Any x times a matrix, and a row.
+static bool takes_matrix(struct onnx_import *import, const struct match *match)
+{
+    const struct onnx_tensor *x = onnx_find(import, match->letters[0]),
+                             *a = onnx_find(import, match->letters[1]),
+                             *b = onnx_find(import, match->letters[2]);
+    return a && b && x->rank >= 2 && a->rank == 2 && b->rank == 1 && b->dim[0] == a->dim[1];
+}
+
 // Queries, turned keys, values [batch, heads, ...], and what is added to the scores; all made by
 // now.
-static bool fits_attention(struct onnx_import *import, const struct match *match)
+static bool takes_attention(struct onnx_import *import, const struct match *match)
 {
     const struct onnx_tensor *q = onnx_find(import, match->letters[0]),
                              *k = onnx_find(import, match->letters[1]),
                              *v = onnx_find(import, match->letters[2]);
-    if (!q || !k || !v || q->rank != 4 || k->rank != 4 || v->rank != 4 ||
-        q->dtype != LEO_DTYPE_F32 || q->dim[3] != k->dim[2] || k->dim[3] != v->dim[2]) {
+    if (!k || !v || q->rank != 4 || k->rank != 4 || v->rank != 4 || q->dtype != LEO_DTYPE_F32 ||
+        q->dim[3] != k->dim[2] || k->dim[3] != v->dim[2]) {
         return false;
     }
     for (int d = 0; d < 2; d++) {
@@ -394,27 +362,6 @@ static bool fits_attention(struct onnx_import *import, const struct match *match
     return good;
 }
 
-// Each input that is known by now, which those behind the first node's are only if they are
-// weights.
-static bool fits(struct onnx_import *import, const struct match *match)
-{
-    const struct onnx_tensor *x = onnx_find(import, match->letters[0]);
-    bool good = x && x->rank > 0;
-    for (int i = 1; good && match->pattern->by_row && i < 3; i++) {
-        const struct onnx_tensor *row = onnx_find(import, match->letters[i]);
-        good = row && row->rank == 1 && row->dim[0] == x->dim[x->rank - 1];
-    }
-    if (match->pattern->attention) {
-        return fits_attention(import, match);
-    }
-    if (good && strcmp(match->pattern->name, "MatMulBias") == 0) {
-        const struct onnx_tensor *a = onnx_find(import, match->letters[1]),
-                                 *b = onnx_find(import, match->letters[2]);
-        good = a && b && x->rank >= 2 && a->rank == 2 && b->rank == 1 && b->dim[0] == a->dim[1];
-    }
-    return good;
-}
-
 static bool lay(struct onnx_import *import, struct match *match, size_t first)
 {
     const struct step *steps = match->pattern->steps;
@@ -430,7 +377,8 @@ static bool lay(struct onnx_import *import, struct match *match, size_t first)
             return false;
         }
     }
-    return fits(import, match);
+    const struct onnx_tensor *x = onnx_find(import, match->letters[0]);
+    return x && x->rank > 0 && (!match->pattern->takes || match->pattern->takes(import, match));
 }
 
 static void put_attribute(struct onnx_fused *fused, const char *name, double number,
