@@ -55,6 +55,29 @@ static bool has_usual_activations(const struct onnx_import *import, const struct
     return true;
 }
 
+// Input `index`, if it is given, is of floats of these dimensions.
+static bool is_of(struct onnx_import *import, size_t index, uint32_t rank, const int64_t *dim)
+{
+    const struct onnx_tensor *in = onnx_input(import, index);
+    return !in || (in->dtype == LEO_DTYPE_F32 && in->rank == rank &&
+                   memcmp(in->dim, dim, rank * sizeof(*dim)) == 0);
+}
+
+// Bias and states, of a node whose shape is known.
+static bool has_fitting_rest(struct onnx_import *import, const struct layer *layer,
+                             const struct shape *shape)
+{
+    const bool turned = shape->batch_first;
+    const int64_t bias[] = {shape->directions, 2 * (int64_t)layer->gates * shape->hidden},
+                  state[] = {turned ? shape->batch : shape->directions,
+                             turned ? shape->directions : shape->batch, shape->hidden};
+    bool good = is_of(import, 3, 2, bias);
+    for (uint32_t s = 0; good && s < layer->states; s++) {
+        good = is_of(import, 5 + s, 3, state);
+    }
+    return good;
+}
+
 static bool take_shape(struct onnx_import *import, const struct layer *layer, struct shape *shape)
 {
     const struct onnx_tensor *x = onnx_input(import, 0), *w = onnx_input(import, 1),
@@ -73,6 +96,11 @@ static bool take_shape(struct onnx_import *import, const struct layer *layer, st
     shape->batch = x->dim[shape->batch_first ? 0 : 1];
     shape->inputs = x->dim[2];
     shape->hidden = r->dim[2];
+    if (!has_fitting_rest(import, layer, shape)) {
+        onnx_fail(import, "its bias is not [directions, 2 * gates * hidden], or a first state not "
+                          "[directions, batch, hidden] (layout 1: the batch first)");
+        return false;
+    }
     if (!has_usual_activations(import, layer) || onnx_attribute(import, "clip") ||
         onnx_attribute_int(import, "input_forget", 0) || onnx_input(import, 7) ||
         (layer->gates == 3 && !onnx_attribute_int(import, "linear_before_reset", 0))) {
@@ -87,7 +115,7 @@ static bool take_shape(struct onnx_import *import, const struct layer *layer, st
 static bool has_whole_sequences(struct onnx_import *import, int64_t steps)
 {
     const struct onnx_tensor *lengths = onnx_input(import, 4);
-    bool whole = !lengths || lengths->known;
+    bool whole = !lengths || (lengths->known && lengths->dtype != LEO_DTYPE_F32);
     for (int64_t i = 0; whole && lengths && i < onnx_count(lengths); i++) {
         whole = ((const int64_t *)lengths->known)[i] == steps;
     }
@@ -97,7 +125,6 @@ static bool has_whole_sequences(struct onnx_import *import, int64_t steps)
     return whole;
 }
 
-// Rows of one direction from row `first` on, gates in the library's order; `columns` 0: a vector.
 static uint32_t known_gates(struct onnx_import *import, const struct layer *layer,
                             const float *from, int64_t hidden, int64_t columns)
 {
@@ -116,6 +143,7 @@ static uint32_t known_gates(struct onnx_import *import, const struct layer *laye
     return value;
 }
 
+// Rows of one direction from row `first` on, gates in the library's order; `columns` 0: a vector.
 static uint32_t gates_of(struct onnx_import *import, const struct layer *layer,
                          struct onnx_tensor *in, int64_t first, int64_t hidden, int64_t columns)
 {

@@ -96,6 +96,16 @@ class Exported(ModelsCase):
             self.assertEqual(done.returncode, 255, done.stdout)
             self.assertIn("gru_node", done.stdout)
 
+    def test_shapes_that_do_not_fit_are_refused(self):
+        weights = [tensor("w", [1, 8, 3], [0.1] * 24), tensor("r", [1, 8, 2], [0.1] * 16), tensor("short", [1, 8], [0.1] * 8),
+                   tensor("flat", [4], [0.1] * 4), tensor("deep", [1, 1, 2, 2], [0.1] * 4), tensor("lengths", [2], [4.0, 4.0])]
+        for rest, layout, words in ((["short"], 0, "its bias"), (["", "", "flat"], 0, "first state"), (["", "", "deep"], 1, "first state"),
+                                    (["", "", "", "flat"], 0, "first state"), (["", "lengths"], 0, "its sequence_lens")):
+            done = self.atc(network([node("LSTM", ["x", "w", "r"] + rest, ["y"], hidden_size=2, layout=layout)], [("x", [4, 2, 3])], ["y"],
+                                    weights, opset=14))
+            self.assertEqual(done.returncode, 255, done.stdout)
+            self.assertIn(words, done.stdout)
+
     def test_pads_are_computed_by_the_file(self):
         """As of Swin: [[left, right], ...] of dimensions from the last on, turned round and transposed."""
         data = network([node("Transpose", ["pairs"], ["turned"], perm=[1, 0]), node("Reshape", ["turned", "all"], ["pads"]),
