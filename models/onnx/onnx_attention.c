@@ -122,6 +122,15 @@ static uint32_t product(struct onnx_import *import, uint32_t a, uint32_t b)
     return out;
 }
 
+static uint32_t shares_of(struct onnx_import *import, uint32_t scores)
+{
+    const struct leo_model_value seen = onnx_seen(import, scores);
+    const uint32_t out = model_build_value(&import->build, import->floats, 4, seen.dim);
+    MODEL_BUILD_CALL(&import->build, "Softmax", model_build_tensor(scores), model_build_number(3),
+                     model_build_tensor(out));
+    return out;
+}
+
 // Scores before softmax; the fourth output shows them where its mode says.
 static uint32_t score(struct onnx_import *import, uint32_t q, uint32_t k, bool has_past)
 {
@@ -170,11 +179,8 @@ void onnx_attention(struct onnx_import *import)
     }
     const int64_t heads = onnx_seen(import, q).dim[1];
     const uint32_t k = behind_past(import, 4, own_k), v = behind_past(import, 5, own_v),
-                   x = score(import, q, shared_heads(import, k, heads), has_past);
-    const struct leo_model_value seen = onnx_seen(import, x);
-    const uint32_t shares = model_build_value(&import->build, import->floats, 4, seen.dim);
-    MODEL_BUILD_CALL(&import->build, "Softmax", model_build_tensor(x), model_build_number(3),
-                     model_build_tensor(shares));
+                   shares = shares_of(import,
+                                      score(import, q, shared_heads(import, k, heads), has_past));
     if (onnx_attribute_int(import, "qk_matmul_output_mode", 0) == 3) {
         onnx_give(import, 3, LEO_DTYPE_F32, shares);
     }
@@ -253,12 +259,8 @@ void onnx_fused_attention(struct onnx_import *import)
         onnx_give(import, 0, LEO_DTYPE_F32, flash(import, qkv, scale));
         return;
     }
-    uint32_t x = product(import, onnx_made_with(import, "Muls", qkv[0], scale), qkv[1]);
-    x = masked(import, x, false);
-    const struct leo_model_value seen = onnx_seen(import, x);
-    const uint32_t shares = model_build_value(&import->build, import->floats, 4, seen.dim);
-    MODEL_BUILD_CALL(&import->build, "Softmax", model_build_tensor(x), model_build_number(3),
-                     model_build_tensor(shares));
+    const uint32_t x = product(import, onnx_made_with(import, "Muls", qkv[0], scale), qkv[1]),
+                   shares = shares_of(import, masked(import, x, false));
     onnx_give(import, 0, LEO_DTYPE_F32, product(import, shares, qkv[2]));
 }
 
