@@ -29,8 +29,8 @@ static leo_status make_planes(struct planes *planes, struct planes like, uint32_
     for (unsigned i = 0; i < planes->count; i++) {
         const unsigned across = is_colour(planes, i) ? planes->across : 0;
         const unsigned down = is_colour(planes, i) ? planes->down : 0;
-        planes->width[i] = (width + (1u << across) - 1) >> across;
-        planes->height[i] = (height + (1u << down) - 1) >> down;
+        planes->width[i] = picture_samples(width, across);
+        planes->height[i] = picture_samples(height, down);
         planes->plane[i] = leo_alloc((size_t)planes->width[i] * planes->height[i]);
         if (!planes->plane[i]) {
             return LEO_ERR_NO_MEMORY;
@@ -120,8 +120,8 @@ static void store(const struct planes *planes, const struct picture *picture,
     for (unsigned i = 0; i < count; i++) {
         const struct picture_component *part = &parts[i];
         const uint32_t left = area->left >> part->across, top = area->top >> part->down;
-        const uint32_t width = (area->width + (1u << part->across) - 1) >> part->across;
-        const uint32_t height = (area->height + (1u << part->down) - 1) >> part->down;
+        const uint32_t width = picture_samples(area->width, part->across);
+        const uint32_t height = picture_samples(area->height, part->down);
         const bool same =
             i < planes->count && planes->width[i] == width && planes->height[i] == height;
         for (uint32_t y = 0; y < height; y++) {

@@ -59,6 +59,11 @@ struct picture_component {
     uint32_t width, height;      /**< samples */
     unsigned step, across, down; /**< bytes between samples; one is for 2^n columns, 2^n rows */
 };
+/** Samples of so many columns or rows, where one is for 2^shift; the last may be for fewer. */
+static inline uint32_t picture_samples(uint32_t size, unsigned shift)
+{
+    return (size + (1u << shift) - 1) >> shift;
+}
 /** How many it has; 0 for a format that is not known. */
 unsigned picture_components(const struct picture *picture, struct picture_component parts[4]);
 /** Of odd numbers of columns or rows in 4:2:0 the last ones have colours of their own. Says in

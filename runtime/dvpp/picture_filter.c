@@ -30,8 +30,8 @@ void picture_border(const struct picture *picture, const struct picture_area *in
     for (unsigned i = 0; i < count; i++) {
         const struct picture_component *part = &parts[i];
         const int64_t left = inner->left >> part->across, top = inner->top >> part->down;
-        const int64_t width = (inner->width + (1u << part->across) - 1) >> part->across;
-        const int64_t height = (inner->height + (1u << part->down) - 1) >> part->down;
+        const int64_t width = picture_samples(inner->width, part->across);
+        const int64_t height = picture_samples(inner->height, part->down);
         for (int64_t y = 0; y < part->height; y++) {
             for (int64_t x = 0; x < part->width; x++) {
                 const bool in = x >= left && x < left + width && y >= top && y < top + height;
@@ -77,11 +77,13 @@ void picture_map(const struct picture *src, const struct picture *dst,
     }
 }
 
+enum { TAPS = 5 };
+static const int weights[TAPS] = {1, 4, 6, 4, 1};
+
 static int weighted_row(const struct picture_component *part, int64_t x, uint32_t y)
 {
-    static const int weights[] = {1, 4, 6, 4, 1};
     int sum = 0;
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < TAPS; k++) {
         const int64_t column = inside(x + k - 2, part->width, PICTURE_BORDER_REFLECT_101);
         sum += weights[k] * *at(part, (uint32_t)column, y);
     }
@@ -90,7 +92,6 @@ static int weighted_row(const struct picture_component *part, int64_t x, uint32_
 
 void picture_halve(const struct picture *src, const struct picture *dst)
 {
-    static const int weights[] = {1, 4, 6, 4, 1};
     struct picture_component from[4], to[4];
     const unsigned count = picture_components(src, from);
     picture_components(dst, to);
@@ -98,7 +99,7 @@ void picture_halve(const struct picture *src, const struct picture *dst)
         for (uint32_t y = 0; y < to[i].height; y++) {
             for (uint32_t x = 0; x < to[i].width; x++) {
                 int sum = 0;
-                for (int k = 0; k < 5; k++) {
+                for (int k = 0; k < TAPS; k++) {
                     const int64_t row =
                         inside(2 * (int64_t)y + k - 2, from[i].height, PICTURE_BORDER_REFLECT_101);
                     sum += weights[k] * weighted_row(&from[i], 2 * (int64_t)x, (uint32_t)row);

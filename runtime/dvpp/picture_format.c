@@ -128,8 +128,8 @@ unsigned picture_components(const struct picture *picture, struct picture_compon
                                               .step = place->step,
                                               .across = colour ? layout->across : 0,
                                               .down = colour ? layout->down : 0};
-        parts[i].width = (picture->width + (1u << parts[i].across) - 1) >> parts[i].across;
-        parts[i].height = (picture->height + (1u << parts[i].down) - 1) >> parts[i].down;
+        parts[i].width = picture_samples(picture->width, parts[i].across);
+        parts[i].height = picture_samples(picture->height, parts[i].down);
     }
     return layout->count;
 }
