@@ -150,6 +150,9 @@ leo_status picture_check(const struct picture *picture, char *text, size_t text_
                  "strides %u x %u for %u x %u pixels of %u bytes: the first is a multiple of 16, "
                  "the second of 2",
                  picture->row_bytes, picture->rows, picture->width, picture->height, unit);
+    } else if (picture->bytes / picture->row_bytes < picture->rows) { // or the sum may overflow
+        snprintf(text, text_bytes, "%zu bytes, %u rows of %u bytes are more", picture->bytes,
+                 picture->rows, picture->row_bytes);
     } else if (picture->bytes < picture_bytes(picture)) {
         snprintf(text, text_bytes, "%zu bytes, the picture has %zu", picture->bytes,
                  picture_bytes(picture));

@@ -356,8 +356,8 @@ static void bad_pictures_are_told(void)
     char text[200];
     struct picture good = make(PICTURE_NV12, 32, 16);
     CU_ASSERT_EQUAL(picture_check(&good, text, sizeof(text)), LEO_OK);
-    struct picture bad[6];
-    for (int i = 0; i < 6; i++) {
+    struct picture bad[7];
+    for (int i = 0; i < 7; i++) {
         bad[i] = good;
     }
     bad[0].format = 18;
@@ -366,7 +366,12 @@ static void bad_pictures_are_told(void)
     bad[3].rows = 14;
     bad[4].bytes--;
     bad[5].height = 0;
-    for (int i = 0; i < 6; i++) {
+    // Bytes of all planes: 2^64 + 1072418240.
+    bad[6].format = PICTURE_NV24;
+    bad[6].row_bytes = 2147512032;
+    bad[6].rows = 2863273686;
+    bad[6].bytes = 1 << 30;
+    for (int i = 0; i < 7; i++) {
         CU_ASSERT_EQUAL(picture_check(&bad[i], text, sizeof(text)), LEO_ERR_INVALID_ARG);
     }
     free(good.data);
