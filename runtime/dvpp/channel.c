@@ -71,16 +71,11 @@ aclError acldvppSetChannelDescParam(acldvppChannelDesc *channelDesc,
         return leo_acl_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, __func__,
                             "setting %d: 0 (colours) and 1 (mode) are there", (int)paramType);
     }
-    return dvpp_set_colours(__func__, &channelDesc->colours, value);
-}
-
-aclError dvpp_set_colours(const char *func, enum picture_colours *colours, uint32_t value)
-{
     if (value >= PICTURE_COLOURS_COUNT) {
-        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, func, "matrix %u: 0 to %d are possible", value,
-                            PICTURE_COLOURS_COUNT - 1);
+        return leo_acl_fail(ACL_ERROR_INVALID_PARAM, __func__, "matrix %u: 0 to %d are possible",
+                            value, PICTURE_COLOURS_COUNT - 1);
     }
-    *colours = (enum picture_colours)value;
+    channelDesc->colours = (enum picture_colours)value;
     return ACL_SUCCESS;
 }
 

@@ -73,8 +73,6 @@ aclError dvpp_channel_check(const char *func, const acldvppChannelDesc *channel,
 /** The picture behind a description, its data as the host sees it. */
 aclError dvpp_picture(const char *func, const acldvppChannelDesc *channel, const char *what,
                       const acldvppPicDesc *desc, struct picture *picture);
-/** Sets the colours of a channel by number. */
-aclError dvpp_set_colours(const char *func, enum picture_colours *colours, uint32_t value);
 /** A setting of `bytes` that a program reads by number. */
 aclError dvpp_get_setting(const char *func, const void *value, size_t bytes, size_t length,
                           size_t *paramRetSize, void *param);
