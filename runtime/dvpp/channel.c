@@ -223,7 +223,7 @@ aclError dvpp_submit(const char *func, const acldvppChannelDesc *channel, aclrtS
         error =
             leo_acl_status(func, leo_rt_host_task(channel->worker, rt_stream, run, release, job));
     }
-    if (error) {
+    if (error && release) {
         release(job);
     }
     return error;

@@ -79,7 +79,8 @@ aclError dvpp_get_setting(const char *func, const void *value, size_t bytes, siz
 /** Host address of device memory. */
 aclError dvpp_window(const char *func, const acldvppChannelDesc *channel, const char *what,
                      const void *data, size_t bytes, void **window);
-/** Puts work into a stream: `run`, then `release` of what `job` holds. Always takes the job. */
+/** Puts work into a stream: `run`, then `release` of what `job` holds. Always takes the job;
+ * `release` NULL: `run` does, and if this fails the job stays the caller's. */
 aclError dvpp_submit(const char *func, const acldvppChannelDesc *channel, aclrtStream stream,
                      leo_rt_host_fn run, void (*release)(void *job), void *job);
 /** Sets end and outcome of a job of so many pixels. */

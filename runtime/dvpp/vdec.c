@@ -57,12 +57,15 @@ static struct vdec_frame *take_waiting(struct vdec_list *list, uint64_t number)
 static void end_frame(struct vdec_frame *frame, const char *why)
 {
     const uint32_t code = why ? DVPP_FAILED : DVPP_DONE;
+    aclvdecChannelDesc *channel = frame->channel;
     if (frame->out) {
         atomic_store(&frame->out->code, code);
     }
     frame->in->code = code;
     snprintf(frame->why, sizeof(frame->why), "%s", why ? why : "");
-    list_push(&frame->channel->due, frame);
+    pthread_mutex_lock(&channel->lock);
+    list_push(&channel->due, frame);
+    pthread_mutex_unlock(&channel->lock);
 }
 
 static uint32_t round_up(uint32_t value, uint32_t unit)
@@ -132,24 +135,27 @@ static double receive(aclvdecChannelDesc *channel, char *text)
     return pixels;
 }
 
+/* Takes the frame. */
 static void decode(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
 {
     struct vdec_frame *frame = user;
     aclvdecChannelDesc *channel = frame->channel;
-    const bool is_end = !frame->data;
+    const void *data = frame->data;
+    const size_t bytes = frame->bytes;
+    const bool is_end = !data;
     const uint64_t number = frame->number;
     char text[TEXT_BYTES] = "";
     double pixels = 0;
-    if (!is_end) {
-        frame->is_taken = true;
+    if (is_end) {
+        leo_free(frame);
+    } else {
         list_push(&channel->waiting, frame);
     }
     leo_status status = result->status;
     if (status != LEO_OK) {
         snprintf(text, sizeof(text), "the device has failed");
     } else {
-        status = channel->calls->send(channel->video, frame->data, frame->bytes, number, text,
-                                      TEXT_BYTES);
+        status = channel->calls->send(channel->video, data, bytes, number, text, TEXT_BYTES);
         pixels = receive(channel, text);
     }
     // A frame that cannot be decoded, and what no picture came of, is told by its return code.
@@ -165,20 +171,14 @@ static void decode(void *user, uint64_t start_ns, struct leo_rt_host_result *res
                 LEO_OK, "");
 }
 
-static void release(void *job)
-{
-    struct vdec_frame *frame = job;
-    if (!frame->is_taken) {
-        leo_free(frame);
-    }
-}
-
 /* On the program's thread. */
 static void report(void *user)
 {
     aclvdecChannelDesc *channel = user;
+    pthread_mutex_lock(&channel->lock);
     struct vdec_frame *frame = channel->due.first;
     list_init(&channel->due);
+    pthread_mutex_unlock(&channel->lock);
     while (frame) {
         struct vdec_frame *next = frame->next;
         if (frame->why[0]) { // for aclGetRecentErrMsg inside the callback
@@ -314,13 +314,14 @@ static aclError send(const char *func, aclvdecChannelDesc *channel, acldvppStrea
                                  .out = output,
                                  .user = user};
     aclError error = take_memory(func, frame);
+    if (!error) {
+        error = dvpp_submit(func, &channel->base, channel->stream, decode, NULL, frame);
+    }
     if (error) {
         leo_free(frame);
         return error;
     }
-    error = dvpp_submit(func, &channel->base, channel->stream, decode, release, frame);
-    return error ? error
-                 : aclrtLaunchCallback(report, channel, ACL_CALLBACK_BLOCK, channel->stream);
+    return aclrtLaunchCallback(report, channel, ACL_CALLBACK_BLOCK, channel->stream);
 }
 
 aclError aclvdecSendFrame(aclvdecChannelDesc *channelDesc, acldvppStreamDesc *input,

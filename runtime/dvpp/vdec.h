@@ -5,6 +5,8 @@
 #include "dvpp_internal.h"
 #include "video.h"
 
+#include <pthread.h>
+
 enum { VDEC_TEXT = 256 };
 
 /* One frame on its way: sent, decoded, reported. */
@@ -19,7 +21,6 @@ struct vdec_frame {
     size_t bytes;
     uint8_t *room;       /* of the output, as the host sees it */
     char why[VDEC_TEXT]; /* "": all went well */
-    bool is_taken;       /* stands in a list of the channel */
 };
 
 struct vdec_list {
@@ -47,7 +48,7 @@ struct aclvdecChannelDesc {
     const struct video_calls *calls;
     void *library, *video;
     _Atomic uint64_t sent;
-    /* What the stream's work changes, one after the other: frames without a picture yet, and those
-     * whose callback is due. */
+    /* Frames without a picture yet (of the worker alone), and those whose callback is due. */
     struct vdec_list waiting, due;
+    pthread_mutex_t lock; /* of `due`: on a device that has failed nothing waits for its turn */
 };

@@ -40,6 +40,7 @@ aclvdecChannelDesc *aclvdecCreateChannelDesc(void)
         leo_acl_fail(ACL_ERROR_BAD_ALLOC, __func__, "out of host memory");
         return NULL;
     }
+    pthread_mutex_init(&channel->lock, NULL);
     channel->format = PICTURE_NV12;
     channel->type = H264_MAIN_LEVEL;
     return channel;
@@ -52,6 +53,7 @@ aclError aclvdecDestroyChannelDesc(aclvdecChannelDesc *channelDesc)
                             channelDesc ? "the channel is not destroyed yet"
                                         : "the channel is NULL");
     }
+    pthread_mutex_destroy(&channelDesc->lock);
     leo_free(channelDesc);
     return ACL_SUCCESS;
 }
