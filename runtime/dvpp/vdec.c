@@ -117,19 +117,22 @@ static void write_picture(struct vdec_frame *frame, const struct picture *decode
 }
 
 /* Pictures that the last frame completed; returns their pixels. */
-static double receive(aclvdecChannelDesc *channel, char *text)
+static double receive(aclvdecChannelDesc *channel)
 {
     double pixels = 0;
-    struct picture decoded;
-    uint64_t number = 0;
-    bool has = false;
-    while (channel->calls->receive(channel->video, &has, &number, &decoded, text, TEXT_BYTES) ==
-               LEO_OK &&
-           has) {
-        struct vdec_frame *frame = take_waiting(&channel->waiting, number);
-        pixels += (double)decoded.width * decoded.height;
-        if (frame) {
+    bool has = true;
+    while (has) {
+        struct picture decoded = {0};
+        uint64_t number = 0;
+        char text[TEXT_BYTES] = "";
+        leo_status status =
+            channel->calls->receive(channel->video, &has, &number, &decoded, text, sizeof(text));
+        struct vdec_frame *frame = has ? take_waiting(&channel->waiting, number) : NULL;
+        pixels += has && status == LEO_OK ? (double)decoded.width * decoded.height : 0;
+        if (frame && status == LEO_OK) {
             write_picture(frame, &decoded);
+        } else if (frame) {
+            end_frame(frame, text);
         }
     }
     return pixels;
@@ -156,7 +159,7 @@ static void decode(void *user, uint64_t start_ns, struct leo_rt_host_result *res
         snprintf(text, sizeof(text), "the device has failed");
     } else {
         status = channel->calls->send(channel->video, data, bytes, number, text, TEXT_BYTES);
-        pixels = receive(channel, text);
+        pixels = receive(channel);
     }
     // A frame that cannot be decoded, and what no picture came of, is told by its return code.
     struct vdec_frame *lost;

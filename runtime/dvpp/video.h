@@ -15,7 +15,8 @@ struct video_calls {
     leo_status (*send)(void *video, const void *data, size_t bytes, uint64_t number, char *text,
                        size_t text_bytes);
     /** The next picture in the order of showing, with the number of its frame: the video's until
-     * the next call. `*has` false: the next frame is needed first. */
+     * the next call. `*has` false: the next frame is needed first; true with an error: that
+     * frame's picture cannot be given. */
     leo_status (*receive)(void *video, bool *has, uint64_t *number, struct picture *picture,
                           char *text, size_t text_bytes);
     void (*close)(void *video);

@@ -61,7 +61,8 @@ static void take_packets(AVCodecContext *codec, struct video *video)
 }
 
 /* False: this libavcodec cannot encode it. */
-static bool make_video(const char *encoder, int reordered, struct video *video)
+static bool make_video(const char *encoder, enum AVPixelFormat format, int reordered,
+                       struct video *video)
 {
     const AVCodec *coder = avcodec_find_encoder_by_name(encoder);
     *video = (struct video){.count = 0};
@@ -72,7 +73,7 @@ static bool make_video(const char *encoder, int reordered, struct video *video)
     codec->width = WIDTH;
     codec->height = HEIGHT;
     codec->time_base = (AVRational){1, 25};
-    codec->pix_fmt = AV_PIX_FMT_YUV420P;
+    codec->pix_fmt = format;
     codec->max_b_frames = reordered;
     codec->gop_size = 8;
     codec->log_level_offset = 100;
@@ -83,7 +84,7 @@ static bool make_video(const char *encoder, int reordered, struct video *video)
     av_opt_set(codec->priv_data, "b_strategy", "0", 0);
     CU_ASSERT_FATAL(avcodec_open2(codec, coder, NULL) == 0);
     AVFrame *frame = av_frame_alloc();
-    frame->format = AV_PIX_FMT_YUV420P;
+    frame->format = format;
     frame->width = WIDTH;
     frame->height = HEIGHT;
     CU_ASSERT_FATAL(av_frame_get_buffer(frame, 0) == 0);
@@ -114,7 +115,8 @@ static void drop_video(struct video *video)
 struct seen {
     int count, failed, wrong, skipped;
     int order[FRAMES];
-    int bound; /* of a sample's error */
+    int bound;     /* of a sample's error */
+    char why[256]; /* the last one failed */
 };
 
 struct sent {
@@ -141,8 +143,10 @@ static void on_frame(acldvppStreamDesc *input, acldvppPicDesc *output, void *use
     struct seen *seen = sent->seen;
     seen->order[seen->count++] = sent->shown;
     if (acldvppGetStreamDescRetCode(input) != 0) {
+        const char *why = aclGetRecentErrMsg();
         seen->failed++;
-        seen->skipped += aclGetRecentErrMsg() == NULL;
+        seen->skipped += why == NULL;
+        snprintf(seen->why, sizeof(seen->why), "%s", why ? why : "");
     } else if (output) {
         const uint32_t bytes = acldvppGetPicDescSize(output);
         uint8_t *host = malloc(bytes);
@@ -250,7 +254,7 @@ static void check_video(const char *encoder, acldvppStreamFormat type, int bound
     struct server server;
     struct seen seen = {.bound = bound};
     bool reordered = false;
-    if (!make_video(encoder, 2, &video)) {
+    if (!make_video(encoder, AV_PIX_FMT_YUV420P, 2, &video)) {
         printf("(no %s) ", encoder);
         return;
     }
@@ -288,7 +292,7 @@ static void bad_frames_are_told(void)
     struct server server;
     struct seen seen = {.bound = 1};
     uint8_t junk[200];
-    if (!make_video("libx264", 0, &video)) {
+    if (!make_video("libx264", AV_PIX_FMT_YUV420P, 0, &video)) {
         return;
     }
     memset(junk, 0x5a, sizeof(junk));
@@ -301,6 +305,27 @@ static void bad_frames_are_told(void)
     }
     send_end(channel);
     CU_ASSERT_TRUE(seen.count == 7 && seen.failed == 1 && seen.wrong == 0 && seen.skipped == 0);
+    end(&server);
+    drop_video(&video);
+}
+
+/* Each frame tells why. */
+static void other_samples_are_told(void)
+{
+    struct video video;
+    struct server server;
+    struct seen seen = {0};
+    if (!make_video("libx264", AV_PIX_FMT_YUV422P, 0, &video)) {
+        return;
+    }
+    begin(&server);
+    aclvdecChannelDesc *channel = open_channel(&server, H264_HIGH_LEVEL);
+    for (int i = 0; i < 6; i++) {
+        send_packet(channel, &video.packets[i], &seen, false);
+    }
+    send_end(channel);
+    CU_ASSERT_TRUE(seen.count == 6 && seen.failed == 6);
+    CU_ASSERT_PTR_NOT_NULL(strstr(seen.why, "4:2:0"));
     end(&server);
     drop_video(&video);
 }
@@ -344,6 +369,7 @@ int main(int argc, char **argv)
         {"h264_comes_back_in_order", h264_comes_back_in_order},
         {"h265_comes_back_in_order", h265_comes_back_in_order},
         {"bad_frames_are_told", bad_frames_are_told},
+        {"other_samples_are_told", other_samples_are_told},
         {"wrong_use_is_told", wrong_use_is_told},
     };
     return leo_test_main("vdec", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
