@@ -19,6 +19,10 @@ struct op_tensor op_moe_bound(struct op_chain *chain, const struct op_tensor *so
 /** out[i] = table[places[i]]; a place that the table does not have ends the kernel. */
 void op_moe_take_rows(struct op_chain *chain, const struct op_tensor *table,
                       const struct op_tensor *places, const struct op_tensor *out);
+/** out[i] = list[places[i]], lists of one dimension; any number where the list has no such place.
+ */
+struct op_tensor op_moe_pick(struct op_chain *chain, const struct op_tensor *list,
+                             const struct op_tensor *places);
 /** Pairs (a, b) turned: out[0] = a cos[0] - b sin[0], out[1] = b cos[1] + a sin[1]. */
 void op_moe_turn(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
                  const struct op_tensor cos[2], const struct op_tensor sin[2],

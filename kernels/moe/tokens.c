@@ -60,6 +60,17 @@ void op_moe_take_rows(struct op_chain *chain, const struct op_tensor *table,
                   op_value_tensor(places), op_value_tensor(out));
 }
 
+struct op_tensor op_moe_pick(struct op_chain *chain, const struct op_tensor *list,
+                             const struct op_tensor *places)
+{
+    const struct op_tensor safe = op_chain_temp_like(chain, places->type, places),
+                           out = op_chain_temp_like(chain, list->type, places);
+    OP_CHAIN_CALL(chain, "MoePlace", op_value_tensor(places), op_value_int(list->dim[0]),
+                  op_value_tensor(&safe));
+    op_moe_take_rows(chain, list, &safe, &out);
+    return out;
+}
+
 struct op_tensor op_moe_rows(struct op_chain *chain, const struct op_tensor *table,
                              const struct op_tensor *places, bool may_miss)
 {

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows in the order of those experts that are active here, or in so many slots for each of them; as
- * they are or quantised. */
+/* Rows in the order of their experts, of those that are active here, or in so many slots for each
+ * of them; as they are or quantised. */
 #include "../quant/rows.h"
 
 #include <inttypes.h>
 
-enum { PLAIN = -1, STATIC, DYNAMIC };          /* quantMode */
-enum { ENDS, COUNTS, PAIRS };                  /* expertTokensNumType */
-enum { WHERE_TO, WHERE_FROM };                 /* rowIdxType */
-enum { OLD_NONE, OLD_ENDS, OLD_COUNTS, OLDS }; /* expert_tokens_num_mode of the older form */
+enum { PLAIN = -1, STATIC, DYNAMIC }; /* quantMode */
+enum { ENDS, COUNTS, PAIRS };         /* expertTokensNumType */
+enum { WHERE_TO, WHERE_FROM };        /* rowIdxType */
 
 struct routing {
     const struct op_tensor *x, *experts, *scale, *offset, *out, *rows, *numbers, *scales;
     const char *out_name, *rows_name, *numbers_name;
     int64_t first, end; /* experts that are active */
+    int64_t active;     /* how many of them have numbers and slots */
     int64_t room;       /* slots of an expert; 0: rows one after the other */
-    int64_t mode, kind, row_kind;
+    int64_t drop, mode, kind, row_kind;
     int64_t count, each, made; /* rows with an expert; of a token; rows of the result */
+    bool wants_numbers;
 };
 
 /* What sorting gives: lists of i32 but for `order`. */
 struct sorted {
     struct op_tensor keys, values, order;
+    struct op_tensor starts, ends; /* of the rows of each active expert, if they are asked for */
 };
 
 /* ---- arguments ---- */
 
 static leo_status check_modes(const struct op_call *call, const struct routing *r)
 {
-    const int64_t drop = op_call_has(call, "dropPadMode") ? op_call_int(call, "dropPadMode")
-                                                          : op_call_int(call, "drop_pad_mode");
-    if ((drop != 0 && drop != 1) || r->mode < PLAIN || r->mode > DYNAMIC || r->kind < ENDS ||
+    if ((r->drop != 0 && r->drop != 1) || r->mode < PLAIN || r->mode > DYNAMIC || r->kind < ENDS ||
         r->kind > PAIRS || (r->row_kind != WHERE_TO && r->row_kind != WHERE_FROM) ||
-        (drop && (r->row_kind != WHERE_TO || r->kind == PAIRS || r->room < 1))) {
+        (r->drop && (r->row_kind != WHERE_TO || r->kind == PAIRS || r->room < 1))) {
         return op_call_fail(call, LEO_ERR_INVALID_ARG,
                             "drop_pad_mode %" PRId64 " with a capacity of %" PRId64
                             ", quant_mode %" PRId64 ", numbers of experts as %" PRId64
                             ", rows as %" PRId64
                             ": they must be 0 or 1 (with a capacity of at least 1), -1 to 1, 0 to "
                             "2, and 0 or 1; with drop_pad_mode 1 counts or ends, and rows as 0",
-                            drop, r->room, r->mode, r->kind, r->row_kind);
+                            r->drop, r->room, r->mode, r->kind, r->row_kind);
     }
     if (r->mode == STATIC && (!r->scale || !r->offset)) {
         return op_call_fail(call, LEO_ERR_BAD_POINTER,
@@ -64,28 +64,31 @@ static bool scale_fits(const struct routing *r)
         return op_tensor_count(scale) == 1 && op_tensor_count(r->offset) == 1;
     default:
         return scale->rank == 2 && scale->dim[1] == r->x->dim[1] &&
-               (scale->dim[0] == 1 || scale->dim[0] == r->end - r->first);
+               (scale->dim[0] == 1 || scale->dim[0] == r->active);
     }
 }
 
 static bool out_fits(const struct routing *r)
 {
     const struct op_tensor *x = r->x, *out = r->out;
-    return r->room ? out->rank == 3 && out->dim[0] == r->end - r->first && out->dim[1] == r->room &&
+    return r->room ? out->rank == 3 && out->dim[0] == r->active && out->dim[1] == r->room &&
                          out->dim[2] == x->dim[1]
                    : out->rank == 2 && out->dim[0] <= r->count && out->dim[1] == x->dim[1];
 }
 
 static leo_status check_numbers(const struct op_call *call, const struct routing *r)
 {
-    const int64_t active = r->end - r->first;
-    if (!r->numbers) {
+    if (!r->wants_numbers) {
         return LEO_OK;
     }
-    if (r->kind != PAIRS) {
-        return op_call_check_shape(call, r->numbers_name, 1, &active);
+    if (!r->numbers || r->active < 1) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "%s must be given, and there be at least one expert", r->numbers_name);
     }
-    return r->numbers->rank == 2 && r->numbers->dim[0] >= active && r->numbers->dim[1] == 2
+    if (r->kind != PAIRS) {
+        return op_call_check_shape(call, r->numbers_name, 1, &r->active);
+    }
+    return r->numbers->rank == 2 && r->numbers->dim[0] >= r->active && r->numbers->dim[1] == 2
                ? LEO_OK
                : op_call_fail(call, LEO_ERR_SHAPE,
                               "%s has shape %s: it must have a row of two for each expert",
@@ -96,7 +99,7 @@ static leo_status check_shapes(const struct op_call *call, const struct routing 
 {
     const struct op_tensor *x = r->x;
     if (x->rank != 2 || r->experts->rank != 2 || r->experts->dim[0] != x->dim[0] || r->first < 0 ||
-        r->end <= r->first || !out_fits(r) || !scale_fits(r)) {
+        r->end <= r->first || r->active < 0 || !out_fits(r) || !scale_fits(r)) {
         return op_moe_fail_shapes(call, x, r->experts, r->scale ? r->scale : r->out);
     }
     if (r->mode != PLAIN && x->type == OP_TYPE_I8) {
@@ -116,75 +119,114 @@ static leo_status check_shapes(const struct op_call *call, const struct routing 
     return status;
 }
 
-static void take_common(const struct op_call *call, struct routing *r)
+// The rest of what is known of a call.
+static struct routing complete(const struct op_call *call, struct routing r)
 {
-    r->x = op_call_tensor(call, "x");
-    r->count = op_tensor_count(r->experts);
-    r->each = r->experts->rank == 2 ? r->experts->dim[1] : 1;
-    r->made = r->room ? (r->end - r->first) * r->room : r->out->rank ? r->out->dim[0] : 0;
-    r->scales = r->mode == DYNAMIC || (r->mode == PLAIN && r->scale) ? r->scales : NULL;
+    r.x = op_call_tensor(call, "x");
+    r.count = op_tensor_count(r.experts);
+    r.each = r.experts->rank == 2 ? r.experts->dim[1] : 1;
+    r.room = r.drop ? r.room : 0;
+    r.made = r.room ? r.active * r.room : r.out->rank ? r.out->dim[0] : 0;
+    r.numbers = r.wants_numbers ? op_call_tensor(call, r.numbers_name) : NULL;
+    r.scales = r.mode == DYNAMIC || (r.mode == PLAIN && r.scale) ? r.scales : NULL;
+    return r;
 }
 
-static struct routing routing_of(const struct op_call *call)
+// Where flags say 0 no numbers, 1 ends, 2 counts; anything else is none of them.
+static int64_t kind_of_flag(int64_t flag)
+{
+    return flag == 1 ? ENDS : flag == 0 || flag == 2 ? COUNTS : -1;
+}
+
+// Every expert is active; only numbers and slots ask how many there are.
+static struct routing routing_of_second(const struct op_call *call)
+{
+    static const char *const number_names[] = {"expertTokensCountOrCumsumOutOptional",
+                                               "expertTokensBeforeCapacityOutOptional"};
+    const int64_t drop = op_call_int(call, "dropPadModeOptional"),
+                  flag = drop ? 2 * op_call_int(call, "expertTokensBeforeCapacityFlagOptional")
+                              : op_call_int(call, "expertTokensCountOrCumsumFlagOptional");
+    const struct routing r = {
+        .experts = op_call_tensor(call, "expertIdx"),
+        .out = op_call_tensor(call, "expandedXOut"),
+        .rows = op_call_tensor(call, "expandedRowIdxOut"),
+        .out_name = "expandedXOut",
+        .rows_name = "expandedRowIdxOut",
+        .numbers_name = number_names[drop != 0],
+        .end = INT32_MAX,
+        .active = op_call_int(call, "expertNumOptional"),
+        .room = op_call_int(call, "expertCapacityOptional"),
+        .drop = drop,
+        .mode = PLAIN,
+        .kind = kind_of_flag(flag),
+        .wants_numbers = flag != 0,
+    };
+    return complete(call, r);
+}
+
+static struct routing routing_of_third(const struct op_call *call)
 {
     const struct op_ints *range = op_call_ints(call, "activeExpertRangeOptional");
-    const bool ranged = range && range->count == 2,
-               wants = op_call_int(call, "expertTokensNumFlag"),
-               drop = op_call_int(call, "dropPadMode");
+    const bool ranged = range && range->count == 2;
     struct routing r = {
         .experts = op_call_tensor(call, "expertIdx"),
         .scale = op_call_tensor(call, "scaleOptional"),
         .offset = op_call_tensor(call, "offsetOptional"),
         .out = op_call_tensor(call, "expandedXOut"),
         .rows = op_call_tensor(call, "expandedRowIdxOut"),
-        .numbers = wants ? op_call_tensor(call, "expertTokensCountOrCumsumOut") : NULL,
         .scales = op_call_tensor(call, "expandedScaleOut"),
         .out_name = "expandedXOut",
         .rows_name = "expandedRowIdxOut",
         .numbers_name = "expertTokensCountOrCumsumOut",
         .first = ranged ? range->items[0] : 0,
         .end = ranged ? range->items[1] : op_call_int(call, "expertNum"),
-        .room = drop ? op_call_int(call, "expertCapacity") : 0,
+        .room = op_call_int(call, "expertCapacity"),
+        .drop = op_call_int(call, "dropPadMode"),
         .mode = op_call_int(call, "quantMode"),
         .kind = op_call_int(call, "expertTokensNumType"),
         .row_kind = op_call_int(call, "rowIdxType"),
+        .wants_numbers = op_call_int(call, "expertTokensNumFlag"),
     };
-    take_common(call, &r);
-    return r;
+    r.active = r.end - r.first;
+    return complete(call, r);
 }
 
-// The older form: numbers of experts before the capacity cuts them are a result of their own.
+// The second version with numbers of 8 bits.
 static struct routing routing_of_quant(const struct op_call *call)
 {
     static const char *const number_names[] = {"expert_token_cumsum_or_count",
                                                "expert_tokens_before_capacity"};
-    const bool drop = op_call_int(call, "drop_pad_mode"),
-               before = op_call_int(call, "expert_tokens_before_capacity_flag");
-    const int64_t kind = op_call_int(call, "expert_tokens_num_mode");
-    const bool wants = drop ? before : kind != OLD_NONE;
-    struct routing r = {
+    const int64_t drop = op_call_int(call, "drop_pad_mode"),
+                  flag = drop ? 2 * op_call_int(call, "expert_tokens_before_capacity_flag")
+                              : op_call_int(call, "expert_tokens_num_mode");
+    const struct routing r = {
         .experts = op_call_tensor(call, "expert_idx"),
         .scale = op_call_tensor(call, "p_scale"),
         .offset = op_call_tensor(call, "p_offset"),
         .out = op_call_tensor(call, "expanded_x"),
         .rows = op_call_tensor(call, "expanded_row_idx"),
-        .numbers = wants ? op_call_tensor(call, number_names[drop]) : NULL,
         .scales = op_call_tensor(call, "expanded_scale"),
         .out_name = "expanded_x",
         .rows_name = "expanded_row_idx",
-        .numbers_name = number_names[drop],
+        .numbers_name = number_names[drop != 0],
         .end = op_call_int(call, "expert_num"),
-        .room = drop ? op_call_int(call, "expert_capacity") : 0,
+        .active = op_call_int(call, "expert_num"),
+        .room = op_call_int(call, "expert_capacity"),
+        .drop = drop,
         .mode = op_call_int(call, "quant_mode"),
-        .kind = drop || kind == OLD_COUNTS || kind == OLD_NONE ? COUNTS
-                : kind == OLD_ENDS                             ? ENDS
-                                                               : OLDS,
+        .kind = kind_of_flag(flag),
+        .wants_numbers = flag != 0,
     };
-    take_common(call, &r);
-    return r;
+    return complete(call, r);
 }
 
 /* ---- lists ---- */
+
+// Whether rows are multiplied by factors of their own expert.
+static bool scales_each_expert(const struct routing *r)
+{
+    return r->mode == DYNAMIC && r->scale && r->scale->dim[0] > 1;
+}
 
 static struct sorted sort_experts(struct op_chain *chain, const struct routing *r)
 {
@@ -194,17 +236,19 @@ static struct sorted sort_experts(struct op_chain *chain, const struct routing *
     OP_CHAIN_CALL(chain, "MoeActive", op_value_tensor(&list), op_value_int(r->first),
                   op_value_tensor(&s.keys));
     s.order = op_moe_order(chain, &s.keys, &s.values);
+    if (r->numbers || r->room || scales_each_expert(r)) {
+        const int64_t end = r->first + r->active;
+        s.starts = op_moe_bound(chain, &s.values, r->first, end, OP_TYPE_I32, false);
+        s.ends = op_moe_bound(chain, &s.values, r->first, end, OP_TYPE_I32, true);
+    }
     return s;
 }
 
-static struct op_tensor counts_of(struct op_chain *chain, const struct routing *r,
-                                  const struct sorted *s, const struct op_tensor *ends)
+static struct op_tensor counts_of(struct op_chain *chain, const struct sorted *s)
 {
     const struct op_scalar one = op_scalar_int(1);
-    const struct op_tensor starts =
-                               op_moe_bound(chain, &s->values, r->first, r->end, ends->type, false),
-                           counts = op_chain_temp_like(chain, ends->type, ends);
-    OP_CHAIN_CALL(chain, "Sub", op_value_tensor(ends), op_value_tensor(&starts),
+    const struct op_tensor counts = op_chain_temp_like(chain, s->ends.type, &s->ends);
+    OP_CHAIN_CALL(chain, "Sub", op_value_tensor(&s->ends), op_value_tensor(&s->starts),
                   op_value_scalar(&one), op_value_tensor(&counts));
     return counts;
 }
@@ -234,15 +278,14 @@ static void put_pairs(struct op_chain *chain, const struct routing *r,
 
 static void put_numbers(struct op_chain *chain, const struct routing *r, const struct sorted *s)
 {
-    const struct op_tensor ends =
-        op_moe_bound(chain, &s->values, r->first, r->end, OP_TYPE_I64, true);
     if (r->kind == ENDS) {
-        op_chain_copy(chain, r->numbers, &ends);
+        op_chain_copy(chain, r->numbers, &s->ends);
         return;
     }
-    const struct op_tensor counts = counts_of(chain, r, s, &ends);
+    const struct op_tensor counts = counts_of(chain, s);
     if (r->kind == PAIRS) {
-        put_pairs(chain, r, &counts);
+        const struct op_tensor wide = op_chain_dense(chain, OP_TYPE_I64, &counts);
+        put_pairs(chain, r, &wide);
     } else {
         op_chain_copy(chain, r->numbers, &counts);
     }
@@ -262,20 +305,11 @@ static void put_rows(struct op_chain *chain, const struct routing *r, const stru
                       op_value_int(r->end), op_value_tensor(r->rows));
         return;
     }
-    const struct op_tensor starts = op_moe_bound(chain, &s->values, r->first, r->end, OP_TYPE_I32,
-                                                 false),
-                           own = op_chain_temp_like(chain, OP_TYPE_I32, &s->keys),
-                           table = op_view_insert(&starts, 1),
-                           safe = op_chain_temp_like(chain, OP_TYPE_I32, &s->keys),
-                           start =
-                               op_chain_temp(chain, OP_TYPE_I32, 2, (const int64_t[]){r->count, 1});
+    const struct op_tensor own = op_chain_temp_like(chain, OP_TYPE_I32, &s->keys);
     OP_CHAIN_CALL(chain, "MoeOwn", op_value_tensor(&s->keys), op_value_int(r->first),
-                  op_value_int(r->end), op_value_tensor(&own));
-    OP_CHAIN_CALL(chain, "MoePlace", op_value_tensor(&own), op_value_int(r->end - r->first),
-                  op_value_tensor(&safe));
-    op_moe_take_rows(chain, &table, &safe, &start);
-    const struct op_tensor list = op_view_shape(&start, 1, &r->count);
-    OP_CHAIN_CALL(chain, "MoeSlot", op_value_tensor(&narrow), op_value_tensor(&list),
+                  op_value_int(r->first + r->active), op_value_tensor(&own));
+    const struct op_tensor start = op_moe_pick(chain, &s->starts, &own);
+    OP_CHAIN_CALL(chain, "MoeSlot", op_value_tensor(&narrow), op_value_tensor(&start),
                   op_value_tensor(&own), op_value_int(r->room), op_value_tensor(r->rows));
 }
 
@@ -283,12 +317,8 @@ static void put_rows(struct op_chain *chain, const struct routing *r, const stru
 static struct op_tensor sources_of(struct op_chain *chain, const struct routing *r,
                                    const struct sorted *s)
 {
-    const struct op_tensor starts = op_moe_bound(chain, &s->values, r->first, r->end, OP_TYPE_I32,
-                                                 false),
-                           ends =
-                               op_moe_bound(chain, &s->values, r->first, r->end, OP_TYPE_I32, true),
-                           counts = counts_of(chain, r, s, &ends),
-                           start = op_view_insert(&starts, 1), number = op_view_insert(&counts, 1),
+    const struct op_tensor counts = counts_of(chain, s), start = op_view_insert(&s->starts, 1),
+                           number = op_view_insert(&counts, 1),
                            slots = op_chain_temp(chain, OP_TYPE_I32, 2, r->out->dim);
     OP_CHAIN_CALL(chain, "MoeSource", op_value_tensor(&start), op_value_tensor(&number),
                   op_value_tensor(&slots));
@@ -300,18 +330,12 @@ static struct op_tensor tokens_of(struct op_chain *chain, const struct routing *
                                   const struct sorted *s)
 {
     const struct op_tensor token = op_chain_temp(chain, OP_TYPE_I64, 1, &r->made);
-    struct op_tensor from = op_view_slice(&s->order, 0, 0, r->room ? r->count : r->made);
-    struct op_tensor places = from;
+    struct op_tensor places, from;
     if (r->room) {
-        const struct op_tensor table = op_view_insert(&s->order, 1);
         places = sources_of(chain, r, s);
-        const struct op_tensor safe = op_chain_temp_like(chain, places.type, &places),
-                               taken = op_chain_temp(chain, OP_TYPE_I64, 2,
-                                                     (const int64_t[]){r->made, 1});
-        OP_CHAIN_CALL(chain, "MoePlace", op_value_tensor(&places), op_value_int(r->count),
-                      op_value_tensor(&safe));
-        op_moe_take_rows(chain, &table, &safe, &taken);
-        from = op_view_shape(&taken, 1, &r->made);
+        from = op_moe_pick(chain, &s->order, &places);
+    } else {
+        places = from = op_view_slice(&s->order, 0, 0, r->made);
     }
     OP_CHAIN_CALL(chain, "MoeToken", op_value_tensor(&places), op_value_tensor(&from),
                   op_value_int(r->each), op_value_tensor(&token));
@@ -329,9 +353,13 @@ static struct op_tensor rows_of(struct op_chain *chain, const struct routing *r,
 static void put_plain(struct op_chain *chain, const struct routing *r,
                       const struct op_tensor *token)
 {
-    const struct op_tensor rows = rows_of(chain, r, token),
-                           shaped = op_view_shape(&rows, r->out->rank, r->out->dim);
-    op_chain_copy(chain, r->out, &shaped);
+    if (r->room) {
+        const struct op_tensor rows = rows_of(chain, r, token),
+                               shaped = op_view_shape(&rows, r->out->rank, r->out->dim);
+        op_chain_copy(chain, r->out, &shaped);
+    } else {
+        op_moe_take_rows(chain, r->x, token, r->out);
+    }
     if (r->scale && r->scales) {
         const struct op_tensor table = op_view_insert(r->scale, 1),
                                taken = op_moe_rows(chain, &table, token, r->room != 0),
@@ -365,7 +393,7 @@ static void put_static(struct op_chain *chain, const struct routing *r,
 static struct op_tensor times_expert(struct op_chain *chain, const struct routing *r,
                                      const struct sorted *s, const struct op_tensor *wide)
 {
-    if (!r->scale || r->scale->dim[0] == 1) {
+    if (!scales_each_expert(r)) {
         return op_quant_times(chain, wide, r->scale);
     }
     if (r->room) {
@@ -374,9 +402,7 @@ static struct op_tensor times_expert(struct op_chain *chain, const struct routin
                                product = op_quant_times(chain, &slots, &factor);
         return op_view_shape(&product, 2, wide->dim);
     }
-    const struct op_tensor ends =
-                               op_moe_bound(chain, &s->values, r->first, r->end, OP_TYPE_I64, true),
-                           factor = op_quant_of_group(chain, r->scale, &ends, false, r->made);
+    const struct op_tensor factor = op_quant_of_group(chain, r->scale, &s->ends, false, r->made);
     return op_quant_times(chain, wide, &factor);
 }
 
@@ -428,9 +454,19 @@ static leo_status plan(const struct op_call *call, const struct routing *r)
     return chain.status;
 }
 
+leo_status op_plan_moe_init_routing_v2(const struct op_call *call)
+{
+    const struct routing r = routing_of_second(call);
+    if (r.count == 0) {
+        return op_call_fail(call, LEO_ERR_SHAPE, "expertIdx of shape %s has no rows",
+                            op_tensor_shape_text(r.experts).text);
+    }
+    return plan(call, &r);
+}
+
 leo_status op_plan_moe_init_routing_v3(const struct op_call *call)
 {
-    const struct routing r = routing_of(call);
+    const struct routing r = routing_of_third(call);
     return plan(call, &r);
 }
 
