@@ -9,6 +9,7 @@
  */
 #include "../device/inline.h"
 #include "../device/overflow.h"
+#include "../device/slots.h"
 
 #include "convolution_planes_args.h"
 
@@ -192,18 +193,7 @@ OP_INLINE void begin_slots(uint32_t bytes)
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
     fill(0, bytes);
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        set_flag(PIPE_V, PIPE_MTE2, slot);
-        set_flag(PIPE_MTE3, PIPE_V, slot);
-    }
-}
-
-OP_INLINE void end_slots(void)
-{
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        wait_flag(PIPE_V, PIPE_MTE2, slot);
-        wait_flag(PIPE_MTE3, PIPE_V, slot);
-    }
+    op_begin_slots();
 }
 
 __global__ __vector__ void planes_sum(struct op_planes_args args)
@@ -254,7 +244,7 @@ __global__ __vector__ void planes_sum(struct op_planes_args args)
         store(t, &t->to, &p, out);
         set_flag(PIPE_MTE3, PIPE_V, slot);
     }
-    end_slots();
+    op_end_slots();
 }
 
 /* Products of a piece, onto the sums of each element of the kernel. */
@@ -338,5 +328,5 @@ __global__ __vector__ void planes_products(struct op_planes_args args)
                         (uint16_t)((t->sum_bytes - WIDE) / BLOCK), 0);
         set_flag(PIPE_MTE3, PIPE_V, 0);
     }
-    end_slots();
+    op_end_slots();
 }

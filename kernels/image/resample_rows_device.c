@@ -8,6 +8,7 @@
  */
 #include "../device/copy.h"
 #include "../device/overflow.h"
+#include "../device/slots.h"
 #include "resample_rows_args.h"
 
 enum { LANES = 64 };
@@ -86,16 +87,10 @@ __global__ __vector__ void resample_rows(struct op_resample_rows_args args)
     op_load(0, t->table, t->table_bytes);
     set_flag(PIPE_MTE2, PIPE_S, 2);
     wait_flag(PIPE_MTE2, PIPE_S, 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        set_flag(PIPE_V, PIPE_MTE2, i);
-        set_flag(PIPE_MTE3, PIPE_V, i);
-    }
+    op_begin_slots();
     for (uint64_t unit = begin; unit < end; unit++, slot ^= 1) {
         const uint64_t outer = unit / tiles;
         map_unit(t, outer, (uint32_t)(unit - outer * tiles) * t->columns, slot);
     }
-    for (uint32_t i = 0; i < 2; i++) {
-        wait_flag(PIPE_V, PIPE_MTE2, i);
-        wait_flag(PIPE_MTE3, PIPE_V, i);
-    }
+    op_end_slots();
 }

@@ -6,6 +6,7 @@
  */
 #include "../device/clean_l0c_1001.h"
 #include "../device/copy.h"
+#include "../device/slots.h"
 #include "matmul_args.h"
 
 #define MATMUL_UNIT     2
@@ -246,18 +247,12 @@ __global__ __aicore__ void op_matmul(struct op_matmul_args args)
     }
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
-    for (uint32_t i = 0; i < 2; i++) {
-        set_flag(PIPE_V, PIPE_MTE2, i);
-        set_flag(PIPE_MTE3, PIPE_V, i);
-    }
+    op_begin_slots();
     for (uint32_t i = 0; i < STAGES; i++) {
         set_flag(PIPE_MTE3, PIPE_MTE2, i);
     }
     matmul_run(&t);
-    for (uint32_t i = 0; i < 2; i++) {
-        wait_flag(PIPE_V, PIPE_MTE2, i);
-        wait_flag(PIPE_MTE3, PIPE_V, i);
-    }
+    op_end_slots();
     for (uint32_t i = 0; i < STAGES; i++) {
         wait_flag(PIPE_MTE3, PIPE_MTE2, i);
     }

@@ -9,6 +9,7 @@
  */
 #include "../device/copy.h"
 #include "../device/element.h"
+#include "../device/slots.h"
 #include "norm_args.h"
 #include "norm_far_device.h"
 
@@ -134,18 +135,7 @@ OP_INLINE void begin(bool half_type)
         (void)op_infinite_begin(); // f32 keeps what is not finite
     }
     set_mask_count();
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        set_flag(PIPE_V, PIPE_MTE2, slot);
-        set_flag(PIPE_MTE3, PIPE_V, slot);
-    }
-}
-
-OP_INLINE void end(void)
-{
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        wait_flag(PIPE_V, PIPE_MTE2, slot);
-        wait_flag(PIPE_MTE3, PIPE_V, slot);
-    }
+    op_begin_slots();
 }
 
 /* Joins a piece's mean and squares to those of the elements before it. */
@@ -198,7 +188,7 @@ OP_INLINE void moments(const struct op_norm_rows_args *t, bool half_type)
         *(__gm__ volatile float *)(t->out + p.row * 8) = (float)m.mean;
         *(__gm__ volatile float *)(t->out + p.row * 8 + 4) = (float)m.squares;
     }
-    end();
+    op_end_slots();
     op_flush();
 }
 
@@ -229,7 +219,7 @@ OP_INLINE void sums_of(const struct op_norm_rows_args *t, bool half_type)
         *(__gm__ volatile float *)(t->out + p.row * 8) = (float)gradient;
         *(__gm__ volatile float *)(t->out + p.row * 8 + 4) = (float)product;
     }
-    end();
+    op_end_slots();
     op_flush();
 }
 
@@ -298,7 +288,7 @@ OP_INLINE void apply(const struct op_norm_rows_args *t, bool gradient, bool half
         op_store(t->out + i * unit, out, p.count * unit);
         set_flag(PIPE_MTE3, PIPE_V, p.slot);
     }
-    end();
+    op_end_slots();
     op_flush();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "../device/copy.h"
+#include "../device/slots.h"
 #include "flat_args.h"
 
 enum { FLAT_SLOT = 16384, FLAT_SCRATCH = 10 * FLAT_SLOT };
@@ -37,10 +38,7 @@ OP_INLINE void flat_run(const struct op_flat_args *t, const struct flat_op *op)
     const uint64_t begin = (uint64_t)get_block_idx() * t->per_block;
     const uint64_t end = op_min64(begin + t->per_block, t->count);
     set_mask_count();
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        set_flag(PIPE_V, PIPE_MTE2, slot);
-        set_flag(PIPE_MTE3, PIPE_V, slot);
-    }
+    op_begin_slots();
     uint32_t slot = 0;
     for (uint64_t at = begin; at < end; at += t->tile, slot ^= 1) {
         struct flat_tile tile;

@@ -85,7 +85,7 @@ __global__ __vector__ void pool_max(struct op_window_args args)
         fill_columns(t, columns);
         pipe_barrier(PIPE_V);
     }
-    window_begin_flags();
+    op_begin_slots();
     for (uint64_t piece = first; piece < end; piece++, slot ^= 1) {
         const uint64_t plane = piece / row_pieces;
         const struct window_piece p =
@@ -123,7 +123,7 @@ __global__ __vector__ void pool_max(struct op_window_args args)
         window_copy_out(t->index + out, index, t->out_pitch, p.rows, t->out_width);
         set_flag(PIPE_MTE3, PIPE_V, slot);
     }
-    window_end_flags();
+    op_end_slots();
 }
 
 /* Adds a row of gradients to the elements of `to`, `step` blocks apart, that their windows chose.
@@ -166,7 +166,7 @@ __global__ __vector__ void pool_max_gradient(struct op_window_args args)
         pipe_barrier(PIPE_V);
         fill_columns(t, columns);
     }
-    window_begin_flags();
+    op_begin_slots();
     for (uint64_t piece = first; piece < end; piece++, slot ^= 1) {
         const uint64_t plane = piece / row_pieces;
         const struct window_band band =
@@ -207,5 +207,5 @@ __global__ __vector__ void pool_max_gradient(struct op_window_args args)
         }
         window_store_band(t, &band, sums, slot);
     }
-    window_end_flags();
+    op_end_slots();
 }

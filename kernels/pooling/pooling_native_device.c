@@ -9,6 +9,7 @@
  * V: results stored.
  */
 #include "../device/inline.h"
+#include "../device/slots.h"
 
 #include "pooling_native_args.h"
 
@@ -229,10 +230,7 @@ __global__ __vector__ void pool_max_native(struct op_pooling_native_args args)
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
     dup_half(0, 2 * t->slot_bytes, (half)-__builtin_inff());
-    for (uint32_t i = 0; i < 2; i++) {
-        set_flag(PIPE_V, PIPE_MTE2, i);
-        set_flag(PIPE_MTE3, PIPE_V, i);
-    }
+    op_begin_slots();
     for (uint64_t number = first; number < end; number++, slot ^= 1) {
         const uint64_t plane = number / row_pieces;
         const uint32_t row0 = (uint32_t)(number - plane * row_pieces) * t->rows;
@@ -257,8 +255,5 @@ __global__ __vector__ void pool_max_native(struct op_pooling_native_args args)
         store(t, &p, plane, row0);
         set_flag(PIPE_MTE3, PIPE_V, slot);
     }
-    for (uint32_t i = 0; i < 2; i++) {
-        wait_flag(PIPE_V, PIPE_MTE2, i);
-        wait_flag(PIPE_MTE3, PIPE_V, i);
-    }
+    op_end_slots();
 }

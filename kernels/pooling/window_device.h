@@ -9,6 +9,7 @@
 #pragma once
 
 #include "../device/inline.h"
+#include "../device/slots.h"
 
 #include "window_args.h"
 
@@ -42,22 +43,6 @@ OP_INLINE void window_begin(const struct op_window_args *t, float value)
     set_mask_norm();
     set_vector_mask(~0ull, ~0ull);
     window_fill(0, 2 * t->slot_bytes, value);
-}
-
-OP_INLINE void window_begin_flags(void)
-{
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        set_flag(PIPE_V, PIPE_MTE2, slot);
-        set_flag(PIPE_MTE3, PIPE_V, slot);
-    }
-}
-
-OP_INLINE void window_end_flags(void)
-{
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        wait_flag(PIPE_V, PIPE_MTE2, slot);
-        wait_flag(PIPE_MTE3, PIPE_V, slot);
-    }
 }
 
 /** A piece of a map of windows: its plane, its rows, and the lines of `large` they lie over. */

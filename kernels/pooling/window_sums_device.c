@@ -124,7 +124,7 @@ __global__ __vector__ void window_sum(struct op_window_args args)
     if (!t->weight) {
         fill_counts(t, counts);
     }
-    window_begin_flags();
+    op_begin_slots();
     for (uint64_t piece = first; piece < end; piece++, slot ^= 1) {
         const uint64_t plane = piece / row_pieces;
         const struct window_piece p =
@@ -156,7 +156,7 @@ __global__ __vector__ void window_sum(struct op_window_args args)
                         sums, t->out_pitch, p.rows, t->out_width);
         set_flag(PIPE_MTE3, PIPE_V, slot);
     }
-    window_end_flags();
+    op_end_slots();
 }
 
 /* The rows of small that reach a band, times element (y, x) of the kernel, onto its lines. The
@@ -199,7 +199,7 @@ __global__ __vector__ void window_spread(struct op_window_args args)
     if (!t->weight) {
         fill_counts(t, counts);
     }
-    window_begin_flags();
+    op_begin_slots();
     for (uint64_t piece = first; piece < end; piece++, slot ^= 1) {
         const uint64_t plane = piece / row_pieces;
         const struct window_band band =
@@ -234,7 +234,7 @@ __global__ __vector__ void window_spread(struct op_window_args args)
         set_vector_mask(~0ull, ~0ull);
         window_store_band(t, &band, sums, slot);
     }
-    window_end_flags();
+    op_end_slots();
 }
 
 /* A row of small times the elements of its windows; `sums` has a row for each element. */
@@ -287,7 +287,7 @@ __global__ __vector__ void window_products(struct op_window_args args)
     const uint32_t out_row = t->out_pitch * WINDOW_BLOCK, sums = 2 * t->slot_bytes;
     uint32_t slot = 0;
     window_begin(t, 0);
-    window_begin_flags();
+    op_begin_slots();
     for (uint64_t plane = first; plane < end; plane++) {
         pipe_barrier(PIPE_V);
         window_fill(sums, sums + taps * out_row, 0);
@@ -314,5 +314,5 @@ __global__ __vector__ void window_products(struct op_window_args args)
         set_flag(PIPE_MTE3, PIPE_V, 2);
         wait_flag(PIPE_MTE3, PIPE_V, 2);
     }
-    window_end_flags();
+    op_end_slots();
 }
