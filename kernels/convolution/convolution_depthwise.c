@@ -68,16 +68,6 @@ static struct op_tensor channels_of(const struct op_tensor *tensor, unsigned d, 
     return part;
 }
 
-// Weights [channel, 1, 1, kernel] as planes of one image.
-static struct op_tensor as_planes(const struct op_tensor *weight)
-{
-    struct op_tensor planes = *weight;
-    planes.dim[0] = 1;
-    planes.dim[1] = weight->dim[0];
-    planes.stride[1] = weight->stride[0];
-    return planes;
-}
-
 static leo_status launch(struct op_plan *plan, struct op_window_args *args, uint64_t pieces,
                          const char *kernel)
 {
@@ -135,7 +125,7 @@ static leo_status plan_part(struct op_plan *plan, struct op_window_args *args,
                             enum op_convolution_goal goal, bool turned, const struct op_tensor *x,
                             const struct op_tensor *w, const struct op_tensor *y)
 {
-    const struct op_tensor weight = as_planes(w);
+    const struct op_tensor weight = op_convolution_weight_planes(w);
     struct op_tensor x_lanes, y_lanes, w_lanes;
     leo_status status = op_windows_load(plan, x, goal != OP_CONVOLUTION_INPUT, &x_lanes);
     if (status == LEO_OK) {

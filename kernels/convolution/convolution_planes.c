@@ -236,22 +236,12 @@ static leo_status give_blocks(struct op_plan *plan, const struct op_tensor *bloc
     return blocks->addr == rows.addr ? LEO_OK : op_plan_change_format(plan, blocks, &rows);
 }
 
-// Weights [channel, 1, 1, kernel] as planes of one image.
-static struct op_tensor as_planes(const struct op_tensor *weight)
-{
-    struct op_tensor planes = *weight;
-    planes.dim[0] = 1;
-    planes.dim[1] = weight->dim[0];
-    planes.stride[1] = weight->stride[0];
-    return planes;
-}
-
 static leo_status plan_sum(const struct planes *p, struct op_planes_args *args,
                            const struct op_tensor *in, const struct op_tensor *weight,
                            const struct op_tensor *out)
 {
     struct op_plan *plan = p->call->plan;
-    const struct op_tensor planes = as_planes(weight);
+    const struct op_tensor planes = op_convolution_weight_planes(weight);
     struct op_tensor from, to, by;
     leo_status status = take_blocks(plan, in, true, &from);
     if (status == LEO_OK) {
@@ -273,7 +263,8 @@ static leo_status plan_sum(const struct planes *p, struct op_planes_args *args,
 // Sums of products in blocks of f32 go back to rows of the weights' type.
 static leo_status store_weights(struct op_plan *plan, uint64_t addr, const struct op_tensor *weight)
 {
-    const struct op_tensor planes = as_planes(weight), rows = op_view_select(&planes, 2, 0);
+    const struct op_tensor planes = op_convolution_weight_planes(weight),
+                           rows = op_view_select(&planes, 2, 0);
     struct op_tensor blocks = op_tensor_dense(addr, OP_TYPE_F32, 4, rows.dim), wide = rows;
     blocks.format = OP_FORMAT_NC1HWC0;
     leo_status status =
