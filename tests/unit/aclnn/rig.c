@@ -454,3 +454,18 @@ void rig_run_finite(const struct op_test_row *row, const union op_test_arg *args
     CU_ASSERT_EQUAL(raised, 0);
     must(aclrtFree(status), "aclrtFree");
 }
+
+void rig_expect_integers(struct rig_tensor *tensor, const int64_t *want, int64_t count,
+                         const char *what)
+{
+    int64_t wrong = 0;
+    rig_tensor_take(tensor);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t got = rig_get_i(rig_tensor_at(tensor, i), tensor->type);
+        if (got != want[i] && wrong++ == 0) {
+            fprintf(stderr, "%s: %lld is %lld, expected %lld\n", what, (long long)i, (long long)got,
+                    (long long)want[i]);
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}

@@ -55,6 +55,10 @@ void *rig_tensor_at(const struct rig_tensor *tensor, int64_t index);
 float rig_get_f(const void *at, enum op_type type);
 double rig_get_d(const void *at, enum op_type type);
 int64_t rig_get_i(const void *at, enum op_type type);
+/** Takes a tensor back: its first `count` elements, integers, must be those wanted; the first that
+ * is not is printed with `what`. */
+void rig_expect_integers(struct rig_tensor *tensor, const int64_t *want, int64_t count,
+                         const char *what);
 void rig_put_f(void *at, enum op_type type, float value);
 void rig_put_d(void *at, enum op_type type, double value);
 void rig_put_i(void *at, enum op_type type, int64_t value);

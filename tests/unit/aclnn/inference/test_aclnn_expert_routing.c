@@ -100,21 +100,6 @@ static void sort_rows(const struct way *way, struct want *want)
     }
 }
 
-static void expect_integers(struct rig_tensor *t, int64_t count, const int64_t *want,
-                            const char *what)
-{
-    int64_t wrong = 0;
-    rig_tensor_take(t);
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t got = rig_get_i(rig_tensor_at(t, i), t->type);
-        if (got != want[i] && wrong++ == 0) {
-            fprintf(stderr, "%s: %lld is %lld, expected %lld\n", what, (long long)i, (long long)got,
-                    (long long)want[i]);
-        }
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-}
-
 static void expect_numbers(const struct way *way, struct rig_tensor *numbers,
                            const struct want *want)
 {
@@ -123,7 +108,7 @@ static void expect_numbers(const struct way *way, struct rig_tensor *numbers,
     for (int64_t i = 0; i < experts * width; i++) {
         list[i] = want->numbers[i / width][i % width];
     }
-    expect_integers(numbers, experts * width, list, "rows of experts");
+    rig_expect_integers(numbers, list, experts * width, "rows of experts");
 }
 
 static double step_of(const struct way *way, const struct rig_tensor *scale,
@@ -239,7 +224,7 @@ static void check(const struct way *way, bool old)
         sort_rows(way, &want);
     }
     CU_ASSERT_EQUAL(old ? run_old(way, &t) : run_third(way, &t), 0);
-    expect_integers(&t.rows, COUNT, want.rows, "where rows went, or came from");
+    rig_expect_integers(&t.rows, want.rows, COUNT, "where rows went, or came from");
     expect_numbers(way, &t.numbers, &want);
     expect_rows(way, &t.out, &t.scales, &want, &t.scale, &t.offset);
     double *lists[] = {want.values, want.scales};

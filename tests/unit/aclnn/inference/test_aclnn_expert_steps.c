@@ -16,21 +16,6 @@ static bool is_here(void)
     return rig_chip() == 1;
 }
 
-static void expect_numbers(struct rig_tensor *t, const int64_t *want, int64_t count,
-                           const char *what)
-{
-    int64_t wrong = 0;
-    rig_tensor_take(t);
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t got = rig_get_i(rig_tensor_at(t, i), t->type);
-        if (got != want[i] && wrong++ == 0) {
-            fprintf(stderr, "%s: %lld is %lld, expected %lld\n", what, (long long)i, (long long)got,
-                    (long long)want[i]);
-        }
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-}
-
 /* ---- groups ---- */
 
 /* Whether a group is among the best: by its largest, or by the sum of its two largest. */
@@ -111,7 +96,7 @@ static void gate(int64_t norm, int64_t groups, int64_t best, int64_t select, int
         0);
     rig_values_expect(&y, want, near, "weights of experts in groups");
     rig_values_expect(&all, norms, near, "norms of all experts");
-    expect_numbers(&experts, chosen, COUNT, "experts in groups");
+    rig_expect_integers(&experts, chosen, COUNT, "experts in groups");
     rig_values_free((struct rig_tensor[]){x, bias, y, all, experts}, 5, NULL, 0);
 }
 
@@ -194,8 +179,8 @@ static void rows_of_ranks_are_sorted(void)
             0);
         rig_values_expect(&out, want, (struct rig_bound){0}, "rows of ranks");
         rig_values_expect(&scales_out, want_scales, (struct rig_bound){0}, "their scales");
-        expect_numbers(&index, way ? to : from, ROWS, "where rows came from, or went");
-        expect_numbers(&each, sum, HERE, "rows of experts");
+        rig_expect_integers(&index, way ? to : from, ROWS, "where rows came from, or went");
+        rig_expect_integers(&each, sum, HERE, "rows of experts");
         rig_values_free((struct rig_tensor[]){x, counts, scales, out, scales_out, index, each}, 7,
                         NULL, 0);
     }

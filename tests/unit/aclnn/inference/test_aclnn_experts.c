@@ -40,15 +40,7 @@ static int64_t number(const struct rig_tensor *t, int64_t i)
 
 static void expect_numbers(struct rig_tensor *t, const int64_t *want, const char *what)
 {
-    int64_t wrong = 0;
-    rig_tensor_take(t);
-    for (int64_t i = 0; i < rig_tensor_count(t); i++) {
-        if (number(t, i) != want[i] && wrong++ == 0) {
-            fprintf(stderr, "%s: %lld is %lld, expected %lld\n", what, (long long)i,
-                    (long long)number(t, i), (long long)want[i]);
-        }
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
+    rig_expect_integers(t, want, rig_tensor_count(t), what);
 }
 
 /* order[place] = row, by expert, rows of one as they came; place[row]. */
