@@ -57,6 +57,20 @@ const struct op_tensor *op_call_given(const struct op_call *call, const char *na
     return tensor && op_tensor_count(tensor) ? tensor : NULL;
 }
 
+bool op_call_has_complex(const struct op_call *call)
+{
+    for (unsigned i = 0; i < call->row->param_count; i++) {
+        const struct op_value *value = &call->args[i];
+        if ((value->kind == OP_KIND_TENSOR && value->tensor &&
+             op_type_is_complex(value->tensor->type)) ||
+            (value->kind == OP_KIND_SCALAR && value->scalar &&
+             op_type_is_complex(value->scalar->type))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct op_scalar *op_call_scalar(const struct op_call *call, const char *name)
 {
     return op_call_value(call, name)->scalar;

@@ -23,6 +23,8 @@ struct op_call {
 const struct op_value *op_call_value(const struct op_call *call, const char *name);
 const struct op_tensor *op_call_tensor(const struct op_call *call,
                                        const char *name); /**< NULL if not given */
+/** Whether a tensor or number of the call is complex. */
+bool op_call_has_complex(const struct op_call *call);
 const struct op_scalar *op_call_scalar(const struct op_call *call,
                                        const char *name); /**< NULL if not given */
 const struct op_ints *op_call_ints(const struct op_call *call,

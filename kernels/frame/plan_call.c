@@ -277,36 +277,18 @@ static leo_status add_widened(struct op_plan *plan, const struct op_row *row,
 
 /* ---- complex numbers of rows that have none ---- */
 
-// Whether a row's word "parts" names a parameter: then it takes the real and the imaginary parts of
-// complex numbers one after the other.
-static bool is_parted(const struct op_row *row, const char *name)
-{
-    const char *words = op_row_attr(row, "parts");
-    const size_t length = strlen(name);
-    for (const char *at = words; at && *at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL) {
-        if (strncmp(at, name, length) == 0 && (at[length] == ' ' || at[length] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool goes_by_parts(const struct op_call *call)
 {
-    bool complex = false;
-    for (unsigned i = 0; i < call->row->param_count; i++) {
-        const struct op_value *value = &call->args[i];
-        complex = complex || (value->kind == OP_KIND_TENSOR && value->tensor &&
-                              op_type_is_complex(value->tensor->type));
-    }
-    return complex && op_row_attr(call->row, "parts");
+    return op_row_attr(call->row, "parts") && op_call_has_complex(call);
 }
 
+// The real (0) or imaginary (1) parts of those tensors that may be complex.
 static leo_status plan_part(const struct op_call *call, unsigned which)
 {
     struct op_value values[OP_PARAMS_MAX];
     struct op_tensor parts[OP_PARAMS_MAX];
     for (unsigned i = 0; i < call->row->param_count; i++) {
+        const struct op_param *param = &call->row->params[i];
         values[i] = call->args[i];
         if (values[i].kind == OP_KIND_DTYPE && op_type_is_complex(values[i].type)) {
             values[i].type = values[i].type == OP_TYPE_C64 ? OP_TYPE_F32 : OP_TYPE_F64;
@@ -315,9 +297,9 @@ static leo_status plan_part(const struct op_call *call, unsigned which)
             continue;
         }
         const bool complex = op_type_is_complex(values[i].tensor->type);
-        if (complex != is_parted(call->row, call->row->params[i].name)) {
-            return op_call_fail(call, LEO_ERR_DTYPE, "%s is %s beside complex numbers",
-                                call->row->params[i].name, op_type_name(values[i].tensor->type));
+        if (!complex && param->types[op_plan_chip(call->plan)] >> OP_TYPE_C64 & 1) {
+            return op_call_fail(call, LEO_ERR_DTYPE, "%s is %s beside complex numbers", param->name,
+                                op_type_name(values[i].tensor->type));
         }
         if (complex) {
             parts[i] = op_view_part(values[i].tensor, which);

@@ -114,10 +114,11 @@ static leo_status plan_renorm(const struct op_call *call)
     }
     struct op_chain chain = op_chain_begin(call);
     const int64_t dim[] = {count, self->dim[1]}, each[] = {count, 1};
+    // The table is dense, so that its rows move whole.
     const struct op_tensor given = op_chain_dense(&chain, indices->type, indices),
                            list = op_view_shape(&given, 1, &count),
-                           table = op_chain_dense(&chain, self->type, self), // rows move whole
-        rows = op_chain_temp(&chain, self->type, 2, dim),
+                           table = op_chain_dense(&chain, self->type, self),
+                           rows = op_chain_temp(&chain, self->type, 2, dim),
                            norms = op_chain_temp(&chain, OP_TYPE_F32, 2, each);
     OP_CHAIN_CALL(&chain, "IndexSelect", op_value_tensor(&table), op_value_int(0),
                   op_value_tensor(&list), op_value_tensor(&rows));

@@ -4,9 +4,9 @@
  * and keeps, of the entries whose rows are its own, a chain for each row; then a row is loaded
  * once, gets its values in the order of the list, and goes back.
  *
- * Flags. MTE2 -> S 0: indices there; S -> MTE2 0: read. V -> S 0: no row has a chain. V -> MTE2 and
- * MTE2 -> V, event = slot of a value: free, loaded, its row before it too. V -> MTE3 and MTE3 ->
- * MTE2, event = slot of a row: sums ready, stored.
+ * Flags. MTE2 -> S 0: indices there. V -> S 0: no row has a chain. V -> MTE2 and MTE2 -> V, event =
+ * slot of a value: free, loaded, its row before it too. V -> MTE3 and MTE3 -> MTE2, event = slot of
+ * a row: sums ready, stored.
  */
 #include "../device/copy.h"
 #include "../device/element.h"

@@ -82,7 +82,7 @@ leo_status op_plan_multilabel(const struct op_call *call)
         plan_losses(&chain, self, &losses, &marks);
         op_chain_copy(&chain, is_target, &marks);
     }
-    if (reduction == REDUCE_NONE || self->rank == 1) {
+    if (reduction == REDUCE_NONE || self->rank < 2) {
         op_chain_copy(&chain, out, &losses);
     } else {
         OP_CHAIN_CALL(&chain, reduction == REDUCE_MEAN ? "Mean" : "ReduceSum",

@@ -215,20 +215,6 @@ static leo_status plan_fill(const struct op_call *call, const struct op_tensor *
     return chain.status;
 }
 
-bool op_complex_has(const struct op_call *call)
-{
-    for (unsigned i = 0; i < call->row->param_count; i++) {
-        const struct op_value *value = &call->args[i];
-        if ((value->kind == OP_KIND_TENSOR && value->tensor &&
-             op_type_is_complex(value->tensor->type)) ||
-            (value->kind == OP_KIND_SCALAR && value->scalar &&
-             op_type_is_complex(value->scalar->type))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const struct op_tensor *output_of(const struct op_call *call)
 {
     unsigned i = call->row->param_count - 1;

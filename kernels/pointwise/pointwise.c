@@ -257,7 +257,7 @@ leo_status op_plan_pointwise(const struct op_call *call)
     if (status == LEO_OK && op_pointwise_is_copy(&work) && changes_complex(&work)) {
         return op_complex_plan_copy(call, &work.out, &work.tensors[0]);
     }
-    if (status == LEO_OK && op_row_attr(call->row, "complex") && op_complex_has(call)) {
+    if (status == LEO_OK && op_row_attr(call->row, "complex") && op_call_has_complex(call)) {
         return op_plan_complex(call);
     }
     if (status == LEO_OK) {

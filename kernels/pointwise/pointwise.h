@@ -76,8 +76,6 @@ struct op_padded_channels {
 };
 LEO_MUST_CHECK leo_status op_pointwise_plan_padded(const struct op_call *call,
                                                    const struct op_padded_channels *channels);
-/** Whether a tensor or number of the call is complex. */
-bool op_complex_has(const struct op_call *call);
 /** Copies numbers of which some are complex, part by part (complex.c). */
 LEO_MUST_CHECK leo_status op_complex_plan_copy(const struct op_call *call,
                                                const struct op_tensor *out,
