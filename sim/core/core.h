@@ -134,6 +134,7 @@ struct sim_core {
     struct sim_check *check;      /**< NULL = off */
     struct sim_tape_track *track; /**< NULL: nobody records what it does */
     struct sim_unknown *unknown;  /**< NULL: units compute values */
+    bool holds_unknown;           /**< the block's buffers may hold what was not computed */
     bool looked;                  /**< the program saw what was not computed */
     struct sim_debug_core *debug; /**< NULL: no debugger */
     bool runs_ahead;              /**< its block's time has not come (scheduler/run_ahead.h) */

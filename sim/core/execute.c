@@ -145,17 +145,30 @@ static bool is_values_only(const struct sim_core *core, const struct sim_op *op)
     return core->unknown && !core->stores && op->row->cost && op->row->foot;
 }
 
-/* What it writes nobody knows then. */
-static bool compute(struct sim_core *core, const struct sim_op *op)
+static bool is_global(const struct sim_span *span, unsigned touch)
 {
-    if (!is_values_only(core, op)) {
-        return op->row->exec(core, op);
-    }
-    const struct sim_span *dst = &op->foot->span[SIM_OPERAND_A];
-    if (dst->touch & SIM_TOUCH_WRITE && dst->space == LEO_MEM_SPACE_GM) {
+    return span->touch & touch && span->space == LEO_MEM_SPACE_GM;
+}
+
+/* What was not computed stays so where a block moves it, and so does what the block makes of it. */
+static void tell_unknown(struct sim_core *core, const struct sim_op *op)
+{
+    const struct sim_span *src = &op->foot->span[SIM_OPERAND_B],
+                          *dst = &op->foot->span[SIM_OPERAND_A];
+    core->holds_unknown = core->holds_unknown || is_values_only(core, op) ||
+                          (is_global(src, SIM_TOUCH_READ) &&
+                           sim_unknown_has(core->unknown, src->low & ~SIM_GM_NO_L2, src->extent));
+    if (core->holds_unknown && is_global(dst, SIM_TOUCH_WRITE)) {
         sim_unknown_set(core->unknown, dst->low & ~SIM_GM_NO_L2, dst->extent, false);
     }
-    return true;
+}
+
+static bool compute(struct sim_core *core, const struct sim_op *op)
+{
+    if (core->unknown) {
+        tell_unknown(core, op);
+    }
+    return is_values_only(core, op) || op->row->exec(core, op);
 }
 
 bool sim_core_execute(struct sim_core *core, struct sim_op *op)

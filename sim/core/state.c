@@ -76,6 +76,7 @@ static const struct sim_section list[] = {
     SECTION(WIRED, check),
     SECTION(WIRED, track),
     SECTION(WIRED, unknown),
+    SECTION(BLOCK, holds_unknown),
     SECTION(BLOCK, looked),
     SECTION(WIRED, debug),
     SECTION(WIRED, runs_ahead),

@@ -2,7 +2,7 @@
 /*
  * On a chip that computes no values: which lines of device memory hold what nobody computed. Who
  * reads them to decide what to do next does not do what a run with values would. Calls may come
- * from any thread.
+ * from any thread. A line is the unit: what is written of one stands for all of it.
  */
 #pragma once
 

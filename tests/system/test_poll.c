@@ -23,6 +23,8 @@ extern const unsigned char poll_calls_1001_elf[], poll_calls_2201_elf[];
 extern const size_t poll_calls_1001_elf_bytes, poll_calls_2201_elf_bytes;
 extern const unsigned char poll_calls_plain_1001_elf[], poll_calls_plain_2201_elf[];
 extern const size_t poll_calls_plain_1001_elf_bytes, poll_calls_plain_2201_elf_bytes;
+extern const unsigned char system_2201_elf[];
+extern const size_t system_2201_elf_bytes;
 static bool plain; // the kernels as compiled without optimisation
 static bool calls; // those of poll_calls.cpp
 
@@ -81,11 +83,8 @@ static void same_time(void *user, const struct leo_sim_replayed *task)
     CU_ASSERT_EQUAL(task->end_ps - task->start_ps, task->recorded_ps);
 }
 
-static void replay(const char *path)
+static struct leo_sim_tape *open_tape(const char *path)
 {
-    struct leo_sim_replay_opts opts = {.size = sizeof(opts), .each = same_time};
-    struct leo_sim_replay_result result;
-    char error[256] = "";
     uint8_t *packed = malloc(MAX_TAPE);
     struct leo_sim_tape *tape;
     FILE *file = fopen(path, "rb");
@@ -93,7 +92,15 @@ static void replay(const char *path)
     OK(leo_sim_tape_open(packed, fread(packed, 1, MAX_TAPE, file), &tape));
     fclose(file);
     free(packed);
-    opts.tape = tape;
+    return tape;
+}
+
+static void replay(const char *path)
+{
+    struct leo_sim_tape *tape = open_tape(path);
+    struct leo_sim_replay_opts opts = {.size = sizeof(opts), .tape = tape, .each = same_time};
+    struct leo_sim_replay_result result;
+    char error[256] = "";
     opts.soc_text = leo_sim_tape_soc_text(tape);
     const leo_status status = leo_sim_replay(&opts, &result, error, sizeof(error));
     if (status != LEO_OK) {
@@ -584,6 +591,55 @@ static void tapes_take_the_same_time(void)
     unlink(path);
 }
 
+/* Tasks that read what was not computed when a kernel that polls passes `part` on to the host. */
+static uint64_t looks_of_pass_on(bool is_computed)
+{
+    char path[] = "/tmp/leo_poll_tape_XXXXXX";
+    const int file = mkstemp(path);
+    CU_ASSERT_FATAL(file >= 0);
+    close(file);
+    struct rig rig = {0};
+    struct leo_rt_module *plain_module;
+    struct leo_rt_kernel *add;
+    float out[2 * 8];
+    const struct leo_rt_opts opts = {
+        .size = sizeof(opts), .soc = socs[1], .tape = path, .no_values = true};
+    OK(leo_rt_create(&opts, &rig.rt));
+    OK(leo_rt_device_open(rig.rt, 0, &rig.device));
+    OK(leo_rt_stream_create(rig.device, &rig.stream));
+    OK(leo_rt_module_load(rig.device, system_2201_elf, system_2201_elf_bytes, "system",
+                          &plain_module));
+    uint64_t *const buffers[] = {&rig.flags, &rig.part, &rig.out};
+    for (int i = 0; i < 3; i++) {
+        OK(leo_rt_memory_alloc(rig.device, BYTES, buffers[i]));
+        clear(&rig, *buffers[i]);
+    }
+    if (!is_computed) {
+        const void *args[] = {&rig.flags, &rig.flags, &rig.part};
+        OK(leo_rt_module_find(plain_module, "add", &add));
+        OK(leo_rt_launch(add, 1, rig.stream, args, 3, NULL));
+        OK(leo_rt_stream_synchronize(rig.stream, -1));
+    }
+    OK(leo_rt_module_load(rig.device, poll_2201_elf, poll_2201_elf_bytes, "poll", &rig.module));
+    const void *args[] = {&rig.flags, &rig.part, &rig.out};
+    expect_good(&rig, "pass_on", 2, args, 3);
+    read_out(&rig, out, sizeof(out));
+    leo_rt_module_unload(plain_module);
+    close_rig(&rig);
+    struct leo_sim_tape *tape = open_tape(path);
+    const uint64_t looks = leo_sim_tape_looks(tape);
+    leo_sim_tape_close(tape);
+    unlink(path);
+    return looks;
+}
+
+/* Kernels that poll compute, also from what was not computed: what they make of it was not. */
+static void what_was_not_computed_stays_so(void)
+{
+    CU_ASSERT_EQUAL(looks_of_pass_on(true), 0);
+    CU_ASSERT_EQUAL(looks_of_pass_on(false), 1);
+}
+
 static const struct leo_test tests[] = {
     {"blocks_meet_and_take_the_same_time", blocks_meet_and_take_the_same_time},
     {"a_poll_ends_with_the_store", a_poll_ends_with_the_store},
@@ -599,6 +655,7 @@ static const struct leo_test tests[] = {
     {"without_optimisation_it_is_the_same", without_optimisation_it_is_the_same},
     {"loops_may_call", loops_may_call},
     {"tapes_take_the_same_time", tapes_take_the_same_time},
+    {"what_was_not_computed_stays_so", what_was_not_computed_stays_so},
 };
 
 int main(int argc, char **argv)
