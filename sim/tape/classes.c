@@ -189,11 +189,16 @@ static void take_addresses(struct sim_tape_file *file)
 
 /* ---- launches ---- */
 
-uint64_t sim_tape_parts(const struct sim_tape_entry *entry)
+uint32_t sim_tape_blocks(const struct sim_tape_task *task)
 {
     struct leo_sqe_kernel body;
-    memcpy(&body, entry->task->entry.body, sizeof(body));
-    return entry->members ? (uint64_t)entry->members * body.block_num : 0;
+    memcpy(&body, task->entry.body, sizeof(body));
+    return body.block_num;
+}
+
+uint64_t sim_tape_parts(const struct sim_tape_entry *entry)
+{
+    return entry->members ? (uint64_t)entry->members * sim_tape_blocks(entry->task) : 0;
 }
 
 static bool same_launch(const struct sim_tape_file *file, const struct sim_tape_entry *one,

@@ -31,7 +31,9 @@ struct sim_tape_class {
 /** Finds the classes of a tape's parts and launches. */
 leo_status sim_tape_classify(struct sim_tape_file *file);
 
-/** Parts of a launch, all of its blocks' cores. */
+/** Blocks of a launch. */
+uint32_t sim_tape_blocks(const struct sim_tape_task *task);
+/** Parts of a launch, all of its blocks' cores; 0 of other tasks. */
 uint64_t sim_tape_parts(const struct sim_tape_entry *entry);
 /** Bytes of the item that begins here; 0 = it does not end in time. */
 size_t sim_tape_item_bytes(const uint8_t *item, const uint8_t *end);

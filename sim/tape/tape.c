@@ -35,13 +35,6 @@ static struct walk walk_over(const void *data, size_t bytes)
     return (struct walk){.data = data, .bytes = bytes, .at = sizeof(*head) + head->soc_bytes};
 }
 
-static uint32_t blocks_of(const struct sim_tape_task *task)
-{
-    struct leo_sqe_kernel body;
-    memcpy(&body, task->entry.body, sizeof(body));
-    return body.block_num;
-}
-
 /* How many of each there are. False: the file is damaged or not complete. */
 static bool count(const void *data, size_t bytes, struct sim_tape_file *file)
 {
@@ -131,7 +124,7 @@ static bool take_tasks(const void *data, size_t bytes, struct sim_tape_file *fil
             const struct sim_tape_block *block = (const void *)walk.body;
             struct sim_tape_entry *entry = &file->entry[block->task];
             if (entry->task->entry.opcode != LEO_SQE_OP_KERNEL ||
-                block->block >= blocks_of(entry->task)) {
+                block->block >= sim_tape_blocks(entry->task)) {
                 return false;
             }
             entry->members = block->member >= entry->members ? block->member + 1 : entry->members;
@@ -140,7 +133,7 @@ static bool take_tasks(const void *data, size_t bytes, struct sim_tape_file *fil
     for (uint64_t i = 0; i < file->entries; i++) {
         struct sim_tape_entry *entry = &file->entry[i];
         entry->first_part = file->parts;
-        file->parts += entry->members ? (uint64_t)entry->members * blocks_of(entry->task) : 0;
+        file->parts += sim_tape_parts(entry);
     }
     return true;
 }
