@@ -6,7 +6,6 @@
 #include "../memory/hbm.h"
 #include "replay.h"
 #include <leo/replay.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The next item as a copy of its kind; false: the tape ends inside it. */

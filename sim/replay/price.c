@@ -27,20 +27,18 @@ static bool fill_log(struct sim_replay *replay, struct sim_core *core,
 }
 
 /* Whether the operation that an item was has a transfer is told by the log. */
-static uint64_t take_places(struct sim_price *price, struct sim_time_log *log)
+static void take_places(struct sim_price *price, struct sim_time_log *log)
 {
     const struct sim_time_gm *gm;
     const struct sim_time_record *record;
-    uint32_t places = 0;
     while ((record = sim_time_log_peek(log, &gm)) != NULL) {
-        price->place[places++].record = *record;
+        price->place[price->places++].record = *record;
         if (gm) {
-            price->place[places++].gm = *gm;
+            price->place[price->places++].gm = *gm;
             price->moves++;
         }
         sim_time_log_pop(log);
     }
-    return places;
 }
 
 /* Joins transfers and the operands that are their addresses; false: they do not go together. */
@@ -85,7 +83,7 @@ static void list_moves(struct sim_price *price, const uint64_t *address, uint64_
             struct sim_time_gm *gm = &price->place[++at].gm;
             gm->addr -= (address[price->address[move]] & ~SIM_GM_NO_L2) - gm_base;
             price->move[price->first[record->pipe] + count[record->pipe]++] =
-                (struct sim_price_move){*gm, price->address[move], record->pipe, record->access};
+                (struct sim_price_move){*gm, price->address[move], record->access};
             move++;
         }
     }
@@ -102,7 +100,7 @@ static bool make(struct sim_replay *replay, struct sim_core *core, const struct 
         good = price->place != NULL;
     }
     if (good) {
-        price->places = (uint32_t)take_places(price, &log);
+        take_places(price, &log);
         price->address = leo_alloc((price->moves + 1) * sizeof(*price->address));
         price->move = leo_alloc((price->moves + 1) * sizeof(*price->move));
         good = price->address && price->move && join_addresses(price, part);

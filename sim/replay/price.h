@@ -15,7 +15,7 @@ struct sim_replay;
 struct sim_price_move {
     struct sim_time_gm gm;
     uint32_t address; /**< which one of those of the part */
-    uint8_t pipe, access;
+    uint8_t access;
 };
 
 /** Of a class: its log, with gm.addr as above. */
