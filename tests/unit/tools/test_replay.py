@@ -107,7 +107,7 @@ class Replay(unittest.TestCase):
                 priced = self.replay()
                 self.assertEqual([t["us"] for t in priced["task"]], [t["recorded_us"] for t in priced["task"]], row)
                 self.assertEqual(priced["us"], priced["recorded_us"], row)
-                self.assertGreater(priced["recalled"], -1 if numbers else 5, row)  # what the small L2 holds is never the same
+                self.assertEqual(priced["recalled"] > 5, not numbers, row)  # what the small L2 holds is never the same
 
     def test_without_values_times_are_the_same(self):
         # The scalar unit reads the unit buffer in the last two: an addition by elements; the tails of rows on the 910A.
