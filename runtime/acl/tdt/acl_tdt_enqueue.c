@@ -140,6 +140,7 @@ static aclError add_input(const struct leo_acl_op *op, int i, struct enqueue *wo
     const size_t bytes =
         desc->type == ACL_STRING ? room : aclGetTensorDescSize((aclTensorDesc *)(uintptr_t)desc);
     const void *host = host_data(op, i);
+    const void *source = host ? NULL : aclGetDataBufferAddr(op->inputs[i]);
     const acltdtDataItem like = {
         .kind = ACL_TENSOR_DATA_TENSOR,
         .type = desc->type,
@@ -151,12 +152,16 @@ static aclError add_input(const struct leo_acl_op *op, int i, struct enqueue *wo
         return acl_fail(ACL_ERROR_INVALID_PARAM, op->type,
                         "input %d has %zu bytes, and its buffer fewer", i, bytes);
     }
+    if (bytes > 0 && !host && !source) {
+        return acl_fail(ACL_ERROR_INVALID_PARAM, op->type,
+                        "input %d has %zu bytes, and no address: its buffer needs one", i, bytes);
+    }
     const size_t at = work->set->count;
     const acltdtDataItem *item = acl_tdt_add(work->set, &like);
     if (!item) {
         return acl_fail(ACL_ERROR_BAD_ALLOC, op->type, "out of host memory");
     }
-    work->sources[at] = host ? NULL : aclGetDataBufferAddr(op->inputs[i]);
+    work->sources[at] = source;
     if (host && bytes > 0) {
         memcpy(item->data, host, bytes);
     }

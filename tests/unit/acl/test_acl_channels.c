@@ -352,6 +352,8 @@ static void a_stream_sends_what_it_has(void)
     }
     OK(aclrtSynchronizeStream(stream));
     EXPECT(enqueue("OutfeedEnqueueOp", "other", vector, texts, stream), ACL_ERROR_INVALID_PARAM);
+    EXPECT(enqueue("OutfeedEnqueueOp", "log", NULL, texts, stream), ACL_ERROR_INVALID_PARAM);
+    CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "input 0 has 12 bytes, and no address"));
     const struct text broken = {16, 1000, "y is"};
     OK(aclrtMemcpy(texts, sizeof(broken), &broken, sizeof(broken), ACL_MEMCPY_HOST_TO_DEVICE));
     OK(enqueue("OutfeedEnqueueOpV2", "log", vector, texts, stream));
