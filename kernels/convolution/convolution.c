@@ -446,12 +446,3 @@ leo_status op_plan_convolution(const struct op_call *call)
     return op_call_has(call, "gradOutput") ? plan_backward(call, &shape)
                                            : plan_forward(call, &shape);
 }
-
-struct op_tensor op_convolution_weight_planes(const struct op_tensor *weight)
-{
-    struct op_tensor planes = *weight;
-    planes.dim[0] = 1;
-    planes.dim[1] = weight->dim[0];
-    planes.stride[1] = weight->stride[0];
-    return planes;
-}

@@ -42,4 +42,11 @@ LEO_MUST_CHECK leo_status op_convolution_plan_cube(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
     const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
 /** Weights [channel, 1, 1, kernel] of channels that stand alone, as planes of one image. */
-struct op_tensor op_convolution_weight_planes(const struct op_tensor *weight);
+static inline struct op_tensor op_convolution_weight_planes(const struct op_tensor *weight)
+{
+    struct op_tensor planes = *weight;
+    planes.dim[0] = 1;
+    planes.dim[1] = weight->dim[0];
+    planes.stride[1] = weight->stride[0];
+    return planes;
+}
