@@ -66,6 +66,10 @@ class Case(unittest.TestCase):
         self.path = Path(self.folder.name)
         self.prepared = {}  # (chip, body, flags): (file, kernel)
 
+    def source(self, text, name="k.cpp"):
+        (self.path / name).write_text(text, encoding="ascii")
+        return self.path / name
+
     def compile(self, source, soc, *flags):
         run = subprocess.run([self.leo, "cc", "--soc", soc, *flags, str(source), "-o", str(self.path / "k.elf")],
                              capture_output=True, text=True, check=False)
@@ -90,10 +94,9 @@ class Case(unittest.TestCase):
 
     def prepare(self, soc, bodies, flags=()):
         """Compiles calls that call() will make, in one file: most of the compiler's time goes into the header."""
-        elf, source = f"calls{len(self.prepared)}.elf", self.path / "call.cpp"
+        elf = f"calls{len(self.prepared)}.elf"
         names = {body: f"call{i}" for i, body in enumerate(bodies)}
-        source.write_text(INCLUDE + "".join(CALL % (name, body) for body, name in names.items()), encoding="ascii")
-        self.built(source, soc, *flags)
+        self.built(self.source(INCLUDE + "".join(CALL % (name, body) for body, name in names.items()), "call.cpp"), soc, *flags)
         (self.path / "k.elf").rename(self.path / elf)
         self.prepared.update({(soc, body, flags): (elf, name) for body, name in names.items()})
 

@@ -341,8 +341,7 @@ class Kernels(Case):
             self.assertEqual(got[0], sum(x[:count]))
 
     def test_rows_that_are_no_whole_blocks(self):
-        source = self.path / "pad.cpp"
-        source.write_text("""
+        source = self.source("""
 #include "kernel_operator.h"
 using namespace AscendC;
 extern "C" __global__ __aicore__ void pad(GM_ADDR xAddress, GM_ADDR zAddress)
@@ -360,7 +359,7 @@ extern "C" __global__ __aicore__ void pad(GM_ADDR xAddress, GM_ADDR zAddress)
     DataCopy(z, t, 80);
     queue.FreeTensor(t);
 }
-""", encoding="ascii")
+""")
         self.built(source, B1)
         x = [float(i) for i in range(50)]
         want = [v for row in range(5) for v in x[10 * row:10 * row + 7] + [3.0] * 9]
@@ -392,8 +391,7 @@ extern "C" __global__ __aicore__ void pad(GM_ADDR xAddress, GM_ADDR zAddress)
 
     def test_blocks_meet_through_memory(self):
         """Each block writes 8 words, all meet, each copies those of the next block; then once more."""
-        source = self.path / "meet.cpp"
-        source.write_text(MEET, encoding="ascii")
+        source = self.source(MEET)
         blocks = 8
         want = [i for b in range(blocks) for i in [2 * ((b + 2) % blocks) + 2] * 8]
         for soc in (A, B1):
@@ -401,8 +399,7 @@ extern "C" __global__ __aicore__ void pad(GM_ADDR xAddress, GM_ADDR zAddress)
             self.good(soc, blocks, "--arg", "inout:" + self.write("zero", bytes(32 * blocks)), "--arg", f"out:{32 * blocks}", "--arg",
                       f"out:{32 * blocks}", "--arg", f"out:{32 * blocks}", "--golden",
                       "3:" + self.write("g", struct.pack(f"{8 * blocks}i", *want)) + ":s32:0")
-        source.write_text(MEET.replace("SyncAll(flagGm, work.Get<int32_t>());", ""), encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(MEET.replace("SyncAll(flagGm, work.Get<int32_t>());", "")), B1)
         run = self.run_kernel(B1, blocks, "--arg", "null", *["--arg", f"out:{32 * blocks}"] * 3)
         self.assertEqual(run.returncode, 1)
         self.assertIn("race", run.stdout + run.stderr)
@@ -412,8 +409,7 @@ extern "C" __global__ __aicore__ void pad(GM_ADDR xAddress, GM_ADDR zAddress)
         self.assertIn("has 196608 bytes", self.said)
 
     def test_text_of_kernels_and_headers_of_cxx(self):
-        source = self.path / "text.cpp"
-        source.write_text("""
+        source = self.source("""
 #include <climits>
 #include <cmath>
 #include <cstddef>
@@ -427,7 +423,7 @@ extern "C" __global__ __aicore__ void text(GM_ADDR)
 {
     AscendC::printf("block %d of %d: %f\\n", (int)AscendC::GetBlockIdx(), (int)AscendC::GetBlockNum(), std::sqrt(2.25f));
 }
-""", encoding="ascii")
+""")
         for soc in (A, B1):
             self.built(source, soc)
             run = self.run_kernel(soc, 1, "--arg", "null")

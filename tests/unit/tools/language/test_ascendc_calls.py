@@ -103,18 +103,22 @@ extern "C" __global__ __aicore__ void words(GM_ADDR tiling)
 """
 
 
-class Calls(Case):
+class Together(Case):
+    """close() of a call on the 910B1 begins with its body."""
+
+    def all_close(self, cases):
+        """close() of each, compiled together."""
+        self.prepare(B1, [body for body, *_ in cases])
+        for case in cases:
+            self.close(*case)
+
+
+class Calls(Together):
     def close(self, body, x, want, error):
         got = self.call(B1, body, x, [1.0] * len(x))
         self.assertIsNotNone(got, body + "\n" + self.said)
         for value, wanted, of in zip(got, want, x):
             self.assertLessEqual(abs(value - wanted), error, f"{body} of {of}: {value}, not {wanted}")
-
-    def all_close(self, cases):
-        """close() of each (body, x, want, error), compiled together."""
-        self.prepare(B1, [body for body, *_ in cases])
-        for case in cases:
-            self.close(*case)
 
     def test_functions(self):
         rng = random.Random(7)
@@ -269,8 +273,7 @@ class Calls(Case):
         self.close(body, x, x[::-1], 0)
 
     def test_global_memory_of_one_value(self):
-        source = self.path / "k.cpp"
-        source.write_text("""
+        self.built(self.source("""
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void k(GM_ADDR z, uint32_t n)
 {
@@ -281,16 +284,13 @@ extern "C" __global__ __aicore__ void k(GM_ADDR z, uint32_t n)
     gm.SetGlobalBuffer((__gm__ float *)z);
     AscendC::InitGlobalMemory(gm, n, 1.5f);
 }
-""", encoding="ascii")
-        self.built(source, B1)
+"""), B1)
         want = [1.5] * 37 + [0.0] * 3
         self.good(B1, 1, "--arg", "inout:" + self.write("zero", bytes(160)), "--arg", "37", "--golden",
                   "0:" + self.write("g", struct.pack("40f", *want)) + ":f32:0")
 
     def kind(self, body, blocks, cores, ratio):
-        source = self.path / "k.cpp"
-        source.write_text(ONE_WORD % body, encoding="ascii")
-        self.built(source, B1, "-DLEO_TILING_KEY=3")
+        self.built(self.source(ONE_WORD % body), B1, "-DLEO_TILING_KEY=3")
         want = [v for core in range(cores) for v in [core + 1] + [ratio] * 7]
         self.good(B1, blocks, "--arg", f"out:{32 * cores}", "--golden",
                   "0:" + self.write("g", struct.pack(f"{8 * cores}i", *want)) + ":s32:0")
@@ -303,37 +303,31 @@ extern "C" __global__ __aicore__ void k(GM_ADDR z, uint32_t n)
         self.kind("KERNEL_TASK_TYPE(2, KERNEL_TYPE_AIV_ONLY); KERNEL_TASK_TYPE(3, KERNEL_TYPE_MIX_AIC_1_2);", 3, 6, 2)
 
     def test_a_kernel_of_cube_cores(self):
-        source = self.path / "k.cpp"
-        source.write_text("""
+        self.built(self.source("""
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void k(GM_ADDR)
 {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
     AscendC::printf("cube %d\\n", (int)leo_is_cube());
 }
-""", encoding="ascii")
-        self.built(source, B1)
+"""), B1)
         run = self.run_kernel(B1, 1, "--arg", "null")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("cube 1", run.stdout + run.stderr)
 
     def test_pairs_of_blocks(self):
-        source = self.path / "chain.cpp"
-        source.write_text(CHAIN % "IBWait(gm, sync.Get<int32_t>(), own - 1, event);", encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(CHAIN % "IBWait(gm, sync.Get<int32_t>(), own - 1, event);"), B1)
         args = ["--arg", "inout:" + self.write("zero", bytes(32 * 2 * 4)), "--arg", f"out:{32 * 4}"]
         # Block 0 adds 1 a round; each other one adds 1 to what the block before it has stored.
         want = [102 + block for block in range(4) for _ in range(8)]
         self.good(B1, 4, *args, "--golden", "1:" + self.write("g", struct.pack("32i", *want)) + ":s32:0")
-        source.write_text(CHAIN % "", encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(CHAIN % ""), B1)
         run = self.run_kernel(B1, 4, *args)
         self.assertEqual(run.returncode, 1, run.stdout)
 
     def test_tiling_of_the_host_part(self):
-        source = self.path / "words.cpp"
         header = self.write("words_tiling.h", TILING_HEADER.encode())
-        source.write_text(TILING, encoding="ascii")
+        source = self.source(TILING)
         data = struct.pack("<IxxxxBxxxxxxxQiiixxxx", 7, 8, 9 << 32, 1, 20, 300)
         for operator in ("Words", "WordsGrad"):
             self.built(source, B1, "-include", header, f"-DLEO_OP={operator}")
@@ -344,7 +338,7 @@ extern "C" __global__ __aicore__ void k(GM_ADDR)
         self.assertNotEqual(run.returncode, 0)
 
 
-class More(Case):
+class More(Together):
     """Calls of several instructions on floats."""
 
     def close(self, body, x, y, want, tolerance):
@@ -357,7 +351,7 @@ class More(Case):
         x = [f32((i - 100) / 16) for i in range(200)]
         y = [f32((i * 37 % 50 - 25.5) / 8) for i in range(200)]
         far, whole = [v or 1.0 for v in x], [float(i % 7 - 3) for i in range(200)]
-        cases = [
+        self.all_close([
             ("Silu(z, x, n);", x, y, [v / (1 + math.exp(-v)) for v in x], 1e-6),
             ("Fmod(z, x, y, n);", x, y, [math.fmod(a, b) for a, b in zip(x, y)], 4e-6),
             ("Power(z, x, 3.0f, n);", x, y, [v ** 3 for v in x], 1e-6),
@@ -365,10 +359,7 @@ class More(Case):
             ("Abs(x, x, n); Power(z, x, 1.75f, n);", far, y, [abs(v) ** 1.75 for v in far], 2e-6),
             ("Erf(z, x, n);", x, y, [math.erf(v) for v in x], 5e-7),
             ("Power(z, x, y, n);", far, whole, [a ** b for a, b in zip(far, whole)], 3e-6),
-            ("Abs(x, x, n); Power(z, x, y, n);", far, y, [abs(a) ** b for a, b in zip(far, y)], 3e-6)]
-        self.prepare(B1, [body for body, *_ in cases])
-        for case in cases:
-            self.close(*case)
+            ("Abs(x, x, n); Power(z, x, y, n);", far, y, [abs(a) ** b for a, b in zip(far, y)], 3e-6)])
         got = self.call(B1, "Power(z, x, y, n);", far, [0.5] * 200)
         self.assertTrue(all(math.isnan(v) if of < 0 else abs(v - of ** 0.5) < 1e-5 for v, of in zip(got, far)))
 
@@ -500,18 +491,15 @@ class Parts(Case):
     """Guards of the kind of core: the source is compiled for both."""
 
     def test_one_kernel_of_two_parts(self):
-        source = self.path / "parts.cpp"
-        source.write_text(PARTS.replace("KIND", "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)"), encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(PARTS.replace("KIND", "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)")), B1)
         self.good(B1, 1, "--kernel", "parts", "--arg", f"out:192:{self.path / 'z'}", "--arg", "7")
         self.assertEqual(list(struct.unpack("48i", (self.path / "z").read_bytes())), [107] * 16 + [207] * 32)
         self.assertIn(b"only_vector 2201 vector ", (self.path / "k.elf").read_bytes())
         self.good(B1, 1, "--kernel", "only_vector", "--arg", "in:" + self.write("x", bytes(32)))
 
     def test_an_error_in_one_part(self):
-        source = self.path / "parts.cpp"
-        source.write_text(PARTS.replace("KIND", "(void)Own().unused"), encoding="ascii")
-        self.assertEqual(self.compile(source, B1).stderr.count("error: no member named 'unused'"), 1)
+        run = self.compile(self.source(PARTS.replace("KIND", "(void)Own().unused")), B1)
+        self.assertEqual(run.stderr.count("error: no member named 'unused'"), 1)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ import re
 import sys
 import unittest
 
-from ascendc_case import B1, Case
+from ascendc_case import B1, INCLUDE, Case
 
 BLOCKS, LENGTH = 8, 2048
-BOUND = 1.3
+BOUND = 1.3  # it is 1.19 (docs/ascend_c.md)
 
-QUEUES = """
-#include "kernel_operator.h"
-using namespace AscendC;
-constexpr uint32_t LENGTH = 2048, TILE = 128;
+SIZES = f"constexpr uint32_t LENGTH = {LENGTH}, TILE = 128;"
+QUEUES = INCLUDE + SIZES + """
 class Tiles
 {
   public:
@@ -63,11 +61,10 @@ extern "C" __global__ __aicore__ void sum(GM_ADDR x, GM_ADDR y, GM_ADDR z)
     op.Process();
 }
 """
-BY_HAND = """
-#include "kernel_operator.h"
+BY_HAND = INCLUDE + SIZES + """
 extern "C" __global__ __aicore__ void sum(GM_ADDR x, GM_ADDR y, GM_ADDR z)
 {
-    constexpr uint32_t LENGTH = 2048, TILE = 128, BYTES = TILE * sizeof(half);
+    constexpr uint32_t BYTES = TILE * sizeof(half);
     __gm__ half *xs = (__gm__ half *)x + LENGTH * get_block_idx(), *ys = (__gm__ half *)y + LENGTH * get_block_idx(),
                 *zs = (__gm__ half *)z + LENGTH * get_block_idx();
     set_mask_norm();
@@ -103,9 +100,7 @@ extern "C" __global__ __aicore__ void sum(GM_ADDR x, GM_ADDR y, GM_ADDR z)
 
 class Cost(Case):
     def microseconds(self, text):
-        source = self.path / "sum.cpp"
-        source.write_text(text, encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(text), B1)
         count = BLOCKS * LENGTH
         ones, twos = self.write("ones", b"\0\x3c" * count), self.write("twos", b"\0\x40" * count)
         run = self.run_kernel(B1, BLOCKS, "--arg", f"in:{ones}", "--arg", f"in:{ones}", "--arg", f"out:{2 * count}", "--golden", f"2:{twos}:f16:0")

@@ -9,16 +9,13 @@ import struct
 import sys
 import unittest
 
-from ascendc_case import B1, Case
+from ascendc_case import B1, INCLUDE, Case
 
 HEIGHT, WIDTH, CHANNELS, COLUMNS = 6, 7, 16, 16
 PIXELS, TAPS = HEIGHT * WIDTH, 9
 
 # A convolution of 3 x 3 with padding 1, from [1, H, W, 16] and fractals of the filter.
-CONVOLUTION = """
-#include "kernel_operator.h"
-using namespace AscendC;
-constexpr uint32_t H = 6, W = 7, C = 16, N = 16, PIXELS = H * W, K = 9 * C;
+CONVOLUTION = INCLUDE + f"constexpr uint32_t H = {HEIGHT}, W = {WIDTH}, C = {CHANNELS}, N = {COLUMNS}, PIXELS = H * W, K = {TAPS} * C;" + """
 extern "C" __global__ __aicore__ void convolution(GM_ADDR map, GM_ADDR filter, GM_ADDR bias, GM_ADDR scales, GM_ADDR plain, GM_ADDR one,
                                                   GM_ADDR each)
 {
@@ -90,9 +87,7 @@ def rounded(value):
 
 class Cube(Case):
     def test_windows_bias_scales(self):
-        source = self.path / "convolution.cpp"
-        source.write_text(CONVOLUTION, encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(CONVOLUTION), B1)
         numbers = random.Random(3)
         image = [[[numbers.randint(-3, 3) for _ in range(CHANNELS)] for _ in range(WIDTH)] for _ in range(HEIGHT)]
         taps = [[[numbers.randint(-2, 2) for _ in range(CHANNELS)] for _ in range(TAPS)] for _ in range(COLUMNS)]
@@ -115,9 +110,7 @@ class Cube(Case):
                   "--golden", "6:" + pack("g6", "b", [rounded(v * factors[i % COLUMNS]) for i, v in enumerate(plain)]) + ":s8:0")
 
     def test_scales_without_tensor(self):
-        source = self.path / "convolution.cpp"
-        source.write_text(CONVOLUTION.replace("c, scales1, out", "c, out"), encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(CONVOLUTION.replace("c, scales1, out", "c, out")), B1)
         files = [self.write(f"f{i}", bytes(8192)) for i in range(4)]
         run = self.run_kernel(B1, 1, *(word for file in files for word in ("--arg", f"in:{file}")), "--arg", "out:4096", "--arg", "out:1024",
                               "--arg", "out:1024")
@@ -125,10 +118,8 @@ class Cube(Case):
         self.assertIn("quantPre 6 takes a tensor of scale words", run.stdout + run.stderr)
 
     def test_hccl_says_what_to_do(self):
-        source = self.path / "hccl.cpp"
-        source.write_text('#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void k(GM_ADDR x)\n'
-                          "{\n    AscendC::Hccl<AscendC::HCCL_SERVER_TYPE_AICPU> hccl;\n}\n", encoding="ascii")
-        run = self.compile(source, B1)
+        run = self.compile(self.source('#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void k(GM_ADDR x)\n'
+                                       "{\n    AscendC::Hccl<AscendC::HCCL_SERVER_TYPE_AICPU> hccl;\n}\n"), B1)
         self.assertEqual(run.returncode, 1)
         self.assertIn("communication in kernels (Hccl) is not there: call HCCL between kernels, from the host", run.stderr)
 

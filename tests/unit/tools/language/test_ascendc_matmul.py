@@ -11,7 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from ascendc_case import A, B1, Case
+from ascendc_case import A, B1, INCLUDE, Case
 
 ROOT = Path(__file__).resolve().parents[4]
 WORKSPACE = 16 << 20
@@ -65,9 +65,7 @@ ALL = "mm.SetBias(biasGm); mm.IterateAll(cGm); mm.End();"
 
 
 # By hand: 2 [32, 64] times 3 [64, 48], then the result in half [32, 48] from L1 times 3 [48, 48].
-BY_HAND = """
-#include "kernel_operator.h"
-using namespace AscendC;
+BY_HAND = INCLUDE + """
 constexpr uint32_t M = 32, N = 48, K = 64;
 extern "C" __global__ __aicore__ __cube__ void by_hand(GM_ADDR first, GM_ADDR second)
 {
@@ -126,9 +124,7 @@ extern "C" __global__ __aicore__ __cube__ void by_hand(GM_ADDR first, GM_ADDR se
 
 class Matmul(Case):
     def test_by_hand(self):
-        source = self.path / "hand.cpp"
-        source.write_text(BY_HAND, encoding="ascii")
-        self.built(source, B1)
+        self.built(self.source(BY_HAND), B1)
         count = 32 * 48
         want = lambda value: self.write(f"g{value}", struct.pack(f"{count}f", *[float(value)] * count)) + ":f32:0"
         self.good(B1, 1, "--arg", f"out:{4 * count}", "--arg", f"out:{4 * count}", "--golden", "0:" + want(2 * 3 * 64), "--golden",
@@ -137,8 +133,7 @@ class Matmul(Case):
     def product(self, m, n, k, how=ALL, blocks=1, kind="KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)", types=("half", "float", "float"),
                 turned=(False, False), want=None, more=()):
         letter = {"half": "e", "float": "f"}
-        source = self.path / "product.cpp"
-        source.write_text(KERNEL.replace("HOW", how).replace("KIND", kind), encoding="ascii")
+        source = self.source(KERNEL.replace("HOW", how).replace("KIND", kind))
         names = [f"-D{name}={value}" for name, value in zip(("IN", "OUT", "BIAS"), types)]
         names += [f"-D{name}={str(value).lower()}" for name, value in zip(("TURN_A", "TURN_B"), turned)]
         self.built(source, B1, *names, *more)
@@ -231,8 +226,7 @@ class Matmul(Case):
                   "--arg", str(m), "--arg", str(k), "--arg", str(n), "--golden", "3:" + self.write("g", struct.pack(f"{m * n}f", *want)) + ":f32:0")
 
     def test_not_on_the_first_generation(self):
-        source = self.path / "product.cpp"
-        source.write_text(KERNEL.replace("HOW", ALL).replace("KIND", ""), encoding="ascii")
+        source = self.source(KERNEL.replace("HOW", ALL).replace("KIND", ""))
         run = self.compile(source, A, "-DIN=half", "-DOUT=float", "-DBIAS=float", "-DTURN_A=false", "-DTURN_B=false")
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("not on this chip: the Matmul object", run.stderr)
