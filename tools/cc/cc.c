@@ -124,6 +124,9 @@ static void push_compiler(struct cc_args *args, const struct job *job, const cha
     push_all(args, opts->flags, opts->flag_count);
     push_all(args, fixed_flags, sizeof(fixed_flags) / sizeof(fixed_flags[0]));
     cc_args_push(args, "-D__NPU_ARCH__=%u", job->target.arch);
+    if (opts->source_count > 1) {
+        cc_args_push(args, "-DLEO_SEVERAL_FILES"); // ascendc/types.h
+    }
     // With code for the host, the host's own headers come first.
     const char *place = opts->host_triple ? "-idirafter" : "-isystem";
     if (opts->host_triple) {

@@ -132,7 +132,7 @@ struct leo_queue_base {
 template <TPosition source, TPosition destination, int32_t depth, auto mask = 0> class TQueBind;
 template <TPosition position = TPosition::VECCALC> class TBuf;
 
-static LEO_DEVICE __attribute__((unused)) TPipe *leo_pipe; /**< the one that lives */
+LEO_AC_STATE TPipe *leo_pipe; /**< the one that lives */
 
 class TPipe
 {

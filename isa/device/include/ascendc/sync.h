@@ -102,16 +102,14 @@ template <MemDsbT what> LEO_AC_INLINE void DataSyncBarrier()
  * What the compiler of the vendor adds on vector cores: a barrier between vector instructions, and
  * flags between the scalar unit's access to a buffer and the units that share it, where one depends
  * on the other. Here each vector call begins with a barrier, and bytes say which units were given
- * work since the scalar unit last waited for them, and which it has stored for since.
+ * work since the scalar unit last waited for them, and which it has stored for since. They are of
+ * this block: programs have their writable data for themselves. A kernel of one file without
+ * GetValue and SetValue needs none of them.
  */
-/* Of this block: programs have their writable data for themselves. Not shared with other files, so
- * that the compiler drops what a kernel without GetValue and SetValue does not need. */
-#define LEO_SYNC_BYTE static LEO_DEVICE __attribute__((unused)) uint8_t
 /* 1: the unit has been given work. */
-LEO_SYNC_BYTE leo_used_v, leo_used_mte2, leo_used_mte3;
+LEO_AC_STATE uint8_t leo_used_v, leo_used_mte2, leo_used_mte3;
 /* 1: something was stored that the unit may see. */
-LEO_SYNC_BYTE leo_stored_v, leo_stored_mte2, leo_stored_mte3;
-#undef LEO_SYNC_BYTE
+LEO_AC_STATE uint8_t leo_stored_v, leo_stored_mte2, leo_stored_mte3;
 
 constexpr int LEO_SYNC_EVENT = LEO_EVENTS - 1;
 

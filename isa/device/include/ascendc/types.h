@@ -13,6 +13,14 @@
 /* What runs once: code is fetched in lines of 2 KB, which costs more than to run it. */
 #define LEO_AC_SMALL __attribute__((noinline, minsize))
 
+/* What the language keeps from call to call. The compiler drops what a kernel of one file does not
+ * need; the files of an image share it (leo cc defines LEO_SEVERAL_FILES). */
+#ifdef LEO_SEVERAL_FILES
+#define LEO_AC_STATE inline LEO_DEVICE
+#else
+#define LEO_AC_STATE static LEO_DEVICE __attribute__((unused))
+#endif
+
 #define GM_ADDR         __gm__ uint8_t *
 #define K_MAX_SHAPE_DIM 8
 

@@ -12,7 +12,7 @@ import struct
 import sys
 import unittest
 
-from ascendc_case import B1, Case, f32
+from ascendc_case import B1, INCLUDE, Case, f32
 
 PI_2 = f32(math.pi / 2)
 
@@ -314,6 +314,32 @@ extern "C" __global__ __aicore__ void k(GM_ADDR)
         run = self.run_kernel(B1, 1, "--arg", "null")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("cube 1", run.stdout + run.stderr)
+
+    def test_a_kernel_of_two_files(self):
+        """What one file gave the units to do is waited for in the other; there is one TPipe."""
+        fill = self.source(INCLUDE + """
+__aicore__ void fill(const LocalTensor<float> &t)
+{
+    Duplicate(t, GetTPipePtr() ? 3.0f : 0.0f, 1024);
+}
+""", "fill.cpp")
+        kernel = self.source(INCLUDE + """
+__aicore__ void fill(const LocalTensor<float> &t);
+extern "C" __global__ __aicore__ void k(GM_ADDR z)
+{
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> work;
+    pipe.InitBuffer(work, 4096);
+    LocalTensor<float> t = work.Get<float>();
+    fill(t);
+    t.SetValue(0, t.GetValue(5) + 1);
+    GlobalTensor<float> zGm;
+    zGm.SetGlobalBuffer((__gm__ float *)z);
+    DataCopy(zGm, t, 64);
+}
+""")
+        self.built(kernel, B1, str(fill))
+        self.good(B1, 1, "--arg", "out:256", "--golden", "0:" + self.write("g", struct.pack("64f", 4, *[3] * 63)) + ":f32:0")
 
     def test_pairs_of_blocks(self):
         self.built(self.source(CHAIN % "IBWait(gm, sync.Get<int32_t>(), own - 1, event);"), B1)
