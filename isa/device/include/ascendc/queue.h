@@ -547,7 +547,9 @@ class TQueBind : public leo_queue_base
         trap();
     }
 
-    leo_buffer *head_ = nullptr, *tail_, *turn_, *first_; // the last three: of a queue that is open
+    leo_buffer *head_ = nullptr;
+    leo_buffer *turn_ = nullptr; /**< without InitBuffer AllocTensor faults where it is called */
+    leo_buffer *tail_, *first_;  // of a queue that is open
     uint32_t bytes_, count_ = 0;
 };
 

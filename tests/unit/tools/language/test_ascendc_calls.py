@@ -341,6 +341,24 @@ extern "C" __global__ __aicore__ void k(GM_ADDR z)
         self.built(kernel, B1, str(fill))
         self.good(B1, 1, "--arg", "out:256", "--golden", "0:" + self.write("g", struct.pack("64f", 4, *[3] * 63)) + ":f32:0")
 
+    def test_a_queue_without_buffers(self):
+        self.built(self.source(INCLUDE + """
+extern "C" __global__ __aicore__ void k(GM_ADDR z)
+{
+    TPipe pipe;
+    TQue<TPosition::VECOUT, 1> out;
+    GlobalTensor<float> zGm;
+    zGm.SetGlobalBuffer((__gm__ float *)z);
+    LocalTensor<float> t = out.AllocTensor<float>();
+    Duplicate(t, 3.0f, 64);
+    DataCopy(zGm, t, 64);
+    out.FreeTensor(t);
+}
+"""), B1)
+        run = self.run_kernel(B1, 1, "--arg", "out:256")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stdout + run.stderr, r"k\.cpp:11 .*a wait for a flag that no earlier instruction sets")
+
     def test_pairs_of_blocks(self):
         self.built(self.source(CHAIN % "IBWait(gm, sync.Get<int32_t>(), own - 1, event);"), B1)
         args = ["--arg", "inout:" + self.write("zero", bytes(32 * 2 * 4)), "--arg", f"out:{32 * 4}"]
