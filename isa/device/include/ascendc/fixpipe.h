@@ -17,13 +17,10 @@ LEO_AC_INLINE constexpr bool leo_quant_by_column(QuantMode_t mode)
 /** The scale words of p.nSize columns, from L1, replace those that the last Fixpipe used. */
 LEO_AC_INLINE void leo_load_scales(const LocalTensor<uint64_t> &scales, uint32_t columns)
 {
-    constexpr uint32_t unit = 128; // bytes of the fixpipe buffer
-    set_flag(PIPE_FIX, PIPE_MTE1, LEO_SYNC_EVENT);
-    wait_flag(PIPE_FIX, PIPE_MTE1, LEO_SYNC_EVENT);
+    leo_sync_pair<HardEvent::FIX_MTE1>();
     copy_cbuf_to_fbuf(0, (__cbuf__ const void *)scales.GetPhyAddr(), 1,
-                      DivCeil(columns * sizeof(uint64_t), unit), 0, 0);
-    set_flag(PIPE_MTE1, PIPE_FIX, LEO_SYNC_EVENT);
-    wait_flag(PIPE_MTE1, PIPE_FIX, LEO_SYNC_EVENT);
+                      DivCeil(columns * sizeof(uint64_t), leo_unit_of(TPosition::C2PIPE2GM)), 0, 0);
+    leo_sync_pair<HardEvent::MTE1_FIX>();
     set_fpc(0);
 }
 

@@ -56,19 +56,18 @@ LEO_AC_INLINE void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src
     if constexpr (config.isSetPadding) {
         SetLoadDataPaddingValue(p.padValue);
     }
+#define LEO_WINDOWS(to, space)                                                                     \
+    img2colv2_cbuf_to_##to((space T *)dst.GetPhyAddr(), (__cbuf__ const T *)src.GetPhyAddr(),      \
+                           p.kExtension, p.mExtension, p.kStartPt, p.mStartPt, p.strideW,          \
+                           p.strideH, p.filterW, p.filterH, p.dilationFilterW, p.dilationFilterH,  \
+                           p.filterSizeW, p.filterSizeH, p.enTranspose, p.fMatrixCtrl,             \
+                           p.channelSize)
     if (dst.GetPosition() == TPosition::B2) {
-        img2colv2_cbuf_to_cb((__cb__ T *)dst.GetPhyAddr(), (__cbuf__ const T *)src.GetPhyAddr(),
-                             p.kExtension, p.mExtension, p.kStartPt, p.mStartPt, p.strideW,
-                             p.strideH, p.filterW, p.filterH, p.dilationFilterW, p.dilationFilterH,
-                             p.filterSizeW, p.filterSizeH, p.enTranspose, p.fMatrixCtrl,
-                             p.channelSize);
+        LEO_WINDOWS(cb, __cb__);
     } else {
-        img2colv2_cbuf_to_ca((__ca__ T *)dst.GetPhyAddr(), (__cbuf__ const T *)src.GetPhyAddr(),
-                             p.kExtension, p.mExtension, p.kStartPt, p.mStartPt, p.strideW,
-                             p.strideH, p.filterW, p.filterH, p.dilationFilterW, p.dilationFilterH,
-                             p.filterSizeW, p.filterSizeH, p.enTranspose, p.fMatrixCtrl,
-                             p.channelSize);
+        LEO_WINDOWS(ca, __ca__);
     }
+#undef LEO_WINDOWS
 }
 #else
 /** Fractals of 16 windows and C0 columns to A2, B2 or UB. */
