@@ -8,6 +8,36 @@
 #include <leo/replay.h>
 #include <string.h>
 
+/* What pricing changes in a core: a part that is refused in the end is done item by item, from the
+ * same beginning. */
+struct before {
+    struct sim_tape_state state;
+    struct sim_unit_flags unit_flags;
+    double cycle, logged;
+    uint64_t instructions;
+};
+
+static void take_before(struct before *before, const struct sim_replay *replay,
+                        const struct sim_core *core)
+{
+    sim_tape_state_take(&before->state, core);
+    before->unit_flags = core->unit_flags;
+    before->cycle = core->scalar.cycle;
+    before->logged = core->logged;
+    before->instructions = replay->result->instructions;
+}
+
+static void give_before(const struct before *before, struct sim_replay *replay,
+                        struct sim_core *core)
+{
+    sim_tape_state_give(&before->state, core);
+    core->unit_flags = before->unit_flags;
+    core->scalar.cycle = before->cycle;
+    core->logged = before->logged;
+    core->scalar.fault.code = LEO_FAULT_NONE;
+    replay->result->instructions = before->instructions;
+}
+
 /* Prices all items into a log of its own; false: one of them is not possible. */
 static bool fill_log(struct sim_replay *replay, struct sim_core *core,
                      const struct sim_tape_part *part, struct sim_time_log *log)
@@ -122,16 +152,13 @@ const struct sim_price *sim_price_of(struct sim_replay *replay, struct sim_core 
         return NULL;
     }
     if (!price->place) {
-        const double cycle = core->scalar.cycle, logged = core->logged;
-        const uint64_t instructions = replay->result->instructions;
+        struct before before;
+        take_before(&before, replay, core);
         if (!make(replay, core, part, price)) {
             sim_price_finish(price);
             price->is_refused = true;
         }
-        core->scalar.cycle = cycle;
-        core->logged = logged;
-        core->scalar.fault.code = LEO_FAULT_NONE;
-        replay->result->instructions = instructions;
+        give_before(&before, replay, core);
     }
     return price->is_refused ? NULL : price;
 }

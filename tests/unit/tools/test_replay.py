@@ -9,7 +9,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-LEO, SOCS, KERNELS, PAGE = sys.argv[1:5]
+LEO, SOCS, KERNELS, PAGE, FAILURES = sys.argv[1:6]
 
 HEAD = "id,soc,workload,params,metric,value,unit,source\n"
 # Transfers with tails, a matmul on many cores with flags between pipes, operators of the library.
@@ -257,6 +257,12 @@ class Replay(unittest.TestCase):
         self.record("ascend910b1", ROWS["ascend910b1"][2])
         instructions = self.replay()["instructions"]
         self.assertLess(os.path.getsize(self.path("tape")), 16 * instructions)
+
+    def test_without_memory_times_are_right_or_told(self):
+        """Blocks of one class whose price cannot be kept are priced item by item, from where they began."""
+        self.record("ascend910b1", "matmul_tiled,dtype=f16 m=256 n=512 k=128 base=128x256x64 l1_depth=2 l0_buffers=2 cores=4 split=2x2 unit_flag=1")
+        done = subprocess.run([FAILURES, self.path("tape")], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_what_is_wrong_is_told(self):
         self.record("ascend910a", ROWS["ascend910a"][0])
