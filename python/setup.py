@@ -58,7 +58,10 @@ class Build(build_py):
         home = toolkit()
         package = Path(self.build_lib) / "leonardo" / "cann"
         shutil.rmtree(package, ignore_errors=True)
-        shutil.copytree(home, package, symlinks=False)
+        # Wheels hold no links: other names of folders would be copies.
+        doubles = {home / "acllib", home / "lib64" / "stub", home / "runtime" / "include", home / "runtime" / "lib64"}
+        shutil.copytree(home, package, symlinks=False,
+                        ignore=lambda folder, names: [name for name in names if Path(folder) / name in doubles])
         own = sorted((package / "lib64").glob("*.so"))
         programs = [p for p in (package / "bin").iterdir() if p.open("rb").read(4) == b"\x7fELF"]
         for name, path in needed([*sorted((home / "lib64").glob("*.so")), *(home / "bin" / p.name for p in programs)]).items():

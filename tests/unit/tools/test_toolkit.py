@@ -22,8 +22,8 @@ LIBRARIES = {
 }
 
 
-def run(*command, env=None, cwd="/", check=True):
-    done = subprocess.run(command, env={**CLEAN, **(env or {})}, cwd=cwd, capture_output=True, text=True, check=False)
+def run(*command, env=None, cwd="/", check=True, **options):
+    done = subprocess.run(command, env={**CLEAN, **(env or {})}, cwd=cwd, capture_output=True, text=True, check=False, **options)
     if check and done.returncode != 0:
         raise AssertionError(f"{command}: {done.returncode}: {done.stdout}{done.stderr}")
     return done
@@ -133,10 +133,19 @@ class Toolkit(unittest.TestCase):
         run(sys.executable, "-c", script, library, env={"LEO_DEVICES": "5", "ASCEND_RT_VISIBLE_DEVICES": "1"})
         self.assertNotEqual(ctypes.CDLL(library).drvGetDevNum(None), 0)
 
+    def test_older_places_lead_to_headers_and_libraries(self):
+        for place in ("runtime", "acllib"):
+            self.assertTrue((HOME / place / "include" / "acl" / "acl.h").is_file(), place)
+            self.assertTrue((HOME / place / "lib64" / "stub" / "libacl_dvpp.so").samefile(HOME / "lib64" / "libacl_dvpp.so"), place)
+
+    def test_headers_are_found_from_inside_of_acl(self):
+        headers = '#include "acl.h"\n#include "acl_prof.h"\n#include "ops/acl_dvpp.h"\n'
+        run("g++", "-fsyntax-only", "-x", "c++", "-", f"-I{HOME}/include/acl", input=headers)
+
     def test_the_folder_works_in_another_place(self):
         with tempfile.TemporaryDirectory() as place:
             moved = Path(place) / "a b" / "cann"
-            shutil.copytree(HOME, moved)
+            shutil.copytree(HOME, moved, symlinks=True)
             out = run(str(moved / "bin" / "leo"), "exec", "sh", "-c", "echo $ASCEND_HOME_PATH; npu-smi").stdout
             self.assertTrue(out.startswith(f"{moved}\n"))
             self.assertIn(" 910A ", out)

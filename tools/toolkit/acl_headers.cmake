@@ -1,0 +1,18 @@
+# Installs AscendCL's headers from the folders ROOTS into HOME/include. In them `#include <acl/x.h>` becomes a path from the header's own
+# folder: programs may give the compiler include/acl instead of include.
+foreach(root ${ROOTS})
+    file(GLOB_RECURSE headers RELATIVE ${root} ${root}/acl/*.h)
+    foreach(header ${headers})
+        file(READ ${root}/${header} text)
+        cmake_path(GET header PARENT_PATH folder)
+        string(REGEX REPLACE "[^/]+" ".." up ${folder})
+        string(REGEX REPLACE "#include <(acl/[^>]+)>" "#include \"${up}/\\1\"" text "${text}")
+        set(installed "")
+        if(EXISTS ${HOME}/include/${header})
+            file(READ ${HOME}/include/${header} installed)
+        endif()
+        if(NOT text STREQUAL installed)
+            file(WRITE ${HOME}/include/${header} "${text}")
+        endif()
+    endforeach()
+endforeach()
