@@ -57,13 +57,19 @@ static bool take_shape(const struct op_index_lines *lines, struct op_index_lines
            (lines->mode != OP_INDEX_GET || args->count * LINE >= args->length * args->unit);
 }
 
+// Bytes of an index and of its value, each in a slot of its own: the larger.
+static uint64_t slot_bytes(const struct op_index_lines_args *args)
+{
+    return args->index_bytes > args->unit ? args->index_bytes : args->unit;
+}
+
 // Whole rows: as many as UB holds, and as let blocks end where a line does, if tails of rows go
 // through the scalar unit's cache.
 static bool cut_rows(struct op_plan *plan, struct op_index_lines_args *args)
 {
     const uint64_t written = args->mode == OP_INDEX_GET ? args->count : args->length,
-                   row = in_blocks(args->length * args->unit),
-                   indices = in_blocks(args->count * args->index_bytes),
+                   slot = slot_bytes(args), row = in_blocks(args->length * args->unit),
+                   indices = in_blocks(args->count * slot),
                    granule = op_plan_has_tail(plan, written * args->unit)
                                  ? op_row_granule(written, args->unit)
                                  : 1;
@@ -73,7 +79,7 @@ static bool cut_rows(struct op_plan *plan, struct op_index_lines_args *args)
     }
     if (indices > OP_LINES_SLOT) {
         rows = rows > 0 ? 1 : 0;
-        chunk = OP_LINES_SLOT / args->index_bytes;
+        chunk = OP_LINES_SLOT / slot;
     }
     const uint64_t cores = op_plan_vector_cores(plan), each = (args->outer + cores - 1) / cores;
     rows = rows < each ? rows : each;
@@ -96,7 +102,7 @@ static bool cut_columns(struct op_plan *plan, struct op_index_lines_args *args)
         return false;
     }
     uint64_t columns = OP_LINES_TABLE / (args->length * args->unit) / quantum * quantum;
-    const uint64_t most = OP_LINES_SLOT / args->index_bytes / quantum * quantum,
+    const uint64_t each = slot_bytes(args), most = OP_LINES_SLOT / each / quantum * quantum,
                    spread = ((args->outer * args->inner + cores - 1) / cores + quantum - 1) /
                             quantum * quantum;
     columns = columns < most ? columns : most;
@@ -104,10 +110,25 @@ static bool cut_columns(struct op_plan *plan, struct op_index_lines_args *args)
     columns = columns > quantum ? columns : quantum;
     args->columns = (uint32_t)columns;
     const uint64_t width = columns < args->inner ? columns : args->inner,
-                   chunk = OP_LINES_SLOT / in_blocks(width * args->index_bytes);
+                   chunk = OP_LINES_SLOT / in_blocks(width * each);
     args->chunk = (uint32_t)(chunk < args->count ? chunk : args->count);
     args->pieces = args->outer * ((args->inner + columns - 1) / columns);
     return true;
+}
+
+// Pieces fewer than the cores are read by several of them, each for a part of count that ends where
+// a line of indices does; not where ends of rows go through the scalar unit's cache.
+static void cut_parts(struct op_plan *plan, struct op_index_lines_args *args)
+{
+    const uint64_t cores = op_plan_vector_cores(plan), idle = cores / args->pieces,
+                   most = (args->count * args->inner + LEAST - 1) / LEAST,
+                   parts = idle < most ? idle : most;
+    args->share = args->count;
+    args->parts = 1;
+    if (args->mode == OP_INDEX_GET && parts > 1 && !op_plan_has_tail(plan, 1)) {
+        args->share = ((args->count + parts - 1) / parts + LINE - 1) / LINE * LINE;
+        args->parts = (args->count + args->share - 1) / args->share;
+    }
 }
 
 // Where a result is made: in its place, if that is dense and begins at a line.
@@ -129,8 +150,10 @@ leo_status op_index_plan_lines(struct op_plan *plan, const struct op_index_lines
         !(args.inner == 1 ? cut_rows(plan, &args) : cut_columns(plan, &args))) {
         return OP_DECLINED;
     }
+    cut_parts(plan, &args);
     // Few pieces for many elements: the way by elements shares them among more cores.
-    if (get && args.pieces * 4 < op_plan_vector_cores(plan) && args.chunk < args.count) {
+    if (get && args.pieces * args.parts * 4 < op_plan_vector_cores(plan) &&
+        args.chunk < args.count) {
         return OP_DECLINED;
     }
     const enum op_type places = args.index_bytes == 8 ? OP_TYPE_I64 : OP_TYPE_I32;
@@ -151,7 +174,8 @@ leo_status op_index_plan_lines(struct op_plan *plan, const struct op_index_lines
     args.index = index.addr;
     args.value = get ? made.addr : value.addr;
     args.out = get ? 0 : made.addr;
-    const struct op_share share = op_share_make(args.pieces, 1, 1, op_plan_vector_cores(plan));
+    const struct op_share share =
+        op_share_make(args.pieces * args.parts, 1, 1, op_plan_vector_cores(plan));
     args.per_block = share.per_block;
     status =
         op_plan_launch(plan, "index_lines", "index_lines", share.blocks, &args, sizeof(args), 4);

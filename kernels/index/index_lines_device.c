@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements by index along one dimension, on the scalar units: the lines of the table, the indices
- * and the values stand in UB, so that only whole lines move in memory.
+ * Elements by index along one dimension: the lines of the table, the indices and the values stand
+ * in UB, so that only whole lines move in memory. The scalar units work on them; what is only read
+ * is gathered by the vector units of the split core.
  *
- * Flags, event 0: MTE2 -> S: loaded; S -> MTE3: results are there; MTE3 -> S and S -> MTE2: stored,
- * slots free. V -> S: values cleared.
+ * Flags, event 0: MTE2 -> S or V: loaded; S or V -> MTE3: results are there; MTE3 -> S or V and S
+ * or V -> MTE2: stored, slots free. V -> S: values cleared.
  */
 #include "../device/copy.h"
 #include "../device/element.h"
@@ -183,6 +184,37 @@ OP_INLINE void store(uint64_t gm, uint32_t ub, uint32_t rows, uint32_t bytes, ui
     op_store_rows(gm, ub, rows, bytes, pitch, whole_blocks(bytes));
 }
 
+/* What PATTERN of the gathering is for. */
+struct gather_state {
+    uint32_t width, lines;
+};
+
+#if __NPU_ARCH__ == 1001
+OP_INLINE bool can_gather(const struct op_index_lines_args *t, const struct walk *w)
+{
+    (void)t, (void)w; // no instruction for it
+    return false;
+}
+
+OP_INLINE void gather_begin(const struct op_index_lines_args *t)
+{
+    (void)t;
+}
+
+OP_INLINE void gather_chunk(const struct op_index_lines_args *t, const struct walk *w,
+                            struct gather_state *state)
+{
+    (void)t, (void)w, (void)state;
+}
+
+OP_INLINE void gather_end(const struct op_index_lines_args *t)
+{
+    (void)t;
+}
+#else
+#include "index_lines_gather_2201.h"
+#endif
+
 /* A piece: `lines` of UB are rows of the table (inner 1) or its whole length; of `width` elements.
  */
 struct piece {
@@ -211,7 +243,7 @@ OP_INLINE struct piece take_piece(const struct op_index_lines_args *t, uint64_t 
 
 /* `now` of count from `begin` on. */
 static void run_chunk(const struct op_index_lines_args *t, const struct piece *p, uint64_t begin,
-                      uint32_t now)
+                      uint32_t now, struct gather_state *state)
 {
     const bool in_rows = t->inner == 1;
     const uint32_t lines = in_rows ? p->rows : now, width = in_rows ? now : p->columns,
@@ -230,6 +262,19 @@ static void run_chunk(const struct op_index_lines_args *t, const struct piece *p
          pitch * t->index_bytes);
     if (t->mode != OP_INDEX_GET) {
         load(VALUES, t->value + first * unit, lines, width * unit, pitch * unit);
+    }
+    if (t->mode == OP_INDEX_GET && can_gather(t, &walk)) {
+        set_flag(PIPE_MTE2, PIPE_V, 0);
+        wait_flag(PIPE_MTE2, PIPE_V, 0);
+        gather_chunk(t, &walk, state);
+        set_flag(PIPE_V, PIPE_MTE2, 0);
+        set_flag(PIPE_V, PIPE_MTE3, 0);
+        wait_flag(PIPE_V, PIPE_MTE3, 0);
+        store(t->value + first * unit, VALUES, lines, width * unit, pitch * unit);
+        set_flag(PIPE_MTE3, PIPE_V, 0);
+        wait_flag(PIPE_MTE3, PIPE_V, 0);
+        wait_flag(PIPE_V, PIPE_MTE2, 0);
+        return;
     }
     set_flag(PIPE_MTE2, PIPE_S, 0);
     wait_flag(PIPE_MTE2, PIPE_S, 0);
@@ -263,16 +308,24 @@ __global__ __vector__ void index_lines(struct op_index_lines_args args)
 {
     const struct op_index_lines_args t = args;
     const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
-    const uint64_t end = op_min64(begin + t.per_block, t.pieces);
+    const uint64_t end = op_min64(begin + t.per_block, t.pieces * t.parts);
+    struct gather_state state = {0, 0};
     if (t.mode == OP_INDEX_GET && t.count * t.unit % 32) {
         clear_values();
     }
+    if (t.mode == OP_INDEX_GET) {
+        gather_begin(&t);
+    }
     for (uint64_t number = begin; number < end; number++) {
-        const struct piece p = take_piece(&t, number);
+        const uint64_t in_piece = number % t.parts,
+                       last = op_min64((in_piece + 1) * t.share, t.count);
+        const struct piece p = take_piece(&t, number / t.parts);
         const uint64_t pitch = (t.inner == 1 ? t.length : t.inner) * t.unit;
-        load(TABLE, t.table + p.table * t.unit, p.lines, p.width * t.unit, pitch);
-        for (uint64_t k = 0; k < t.count; k += t.chunk) {
-            run_chunk(&t, &p, k, (uint32_t)op_min64(t.chunk, t.count - k));
+        if (number == begin || in_piece == 0) {
+            load(TABLE, t.table + p.table * t.unit, p.lines, p.width * t.unit, pitch);
+        }
+        for (uint64_t k = in_piece * t.share; k < last; k += t.chunk) {
+            run_chunk(&t, &p, k, (uint32_t)op_min64(t.chunk, last - k), &state);
         }
         if (t.mode != OP_INDEX_GET) {
             set_flag(PIPE_S, PIPE_MTE3, 0);
@@ -281,6 +334,9 @@ __global__ __vector__ void index_lines(struct op_index_lines_args args)
             set_flag(PIPE_MTE3, PIPE_MTE2, 0);
             wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
         }
+    }
+    if (t.mode == OP_INDEX_GET) {
+        gather_end(&t);
     }
     op_flush();
 }
