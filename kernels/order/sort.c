@@ -3,6 +3,7 @@
  * ("order"). Kernels write rows one after the other; views put them where they belong. */
 #include "../frame/chain.h"
 #include "../frame/dims.h"
+#include "../frame/whole.h"
 #include "../pointwise/move_steps.h"
 #include "scan.h"
 #include "sort_lanes.h"
@@ -304,29 +305,55 @@ static leo_status deliver(const struct op_call *call, const struct op_tensor *se
     return status == LEO_OK ? op_plan_copy(call->plan, indices, order) : status;
 }
 
-// i64 rows that are fewer than the cores: by their lower words, then, what is in order staying so,
-// by their upper ones.
-static leo_status plan_words(const struct op_call *call, const struct op_tensor *self, unsigned dim,
-                             bool descending, struct op_tensor *order)
+// The halves of integers as integers of half the width, the lower ones with their upper bit turned:
+// their order as signed numbers is that of the bits.
+static leo_status take_halves(struct op_chain *chain, const struct op_tensor *self,
+                              struct op_tensor *low, struct op_tensor *high)
+{
+    const bool wide = self->type == OP_TYPE_I64;
+    const struct op_scalar upper = op_scalar_int(wide ? INT32_MIN : 1 << 15);
+    const struct op_tensor dense = op_chain_dense(chain, self->type, self);
+    if (wide) {
+        struct op_tensor words = {0};
+        if (chain->status == LEO_OK) {
+            chain->status = op_move_plan_words(chain->plan, &dense, &words, high);
+        }
+        *low = op_chain_temp_like(chain, OP_TYPE_I32, self);
+        OP_CHAIN_CALL(chain, "BitwiseXorScalar", op_value_tensor(&words), op_value_scalar(&upper),
+                      op_value_tensor(low));
+        return chain->status;
+    }
+    const struct op_tensor turned = op_chain_temp_like(chain, OP_TYPE_I32, self);
+    OP_CHAIN_CALL(chain, "BitwiseXorScalar", op_value_tensor(&dense), op_value_scalar(&upper),
+                  op_value_tensor(&turned));
+    *low = op_chain_temp_like(chain, OP_TYPE_I16, self);
+    *high = op_chain_temp_like(chain, OP_TYPE_I16, self);
+    const uint64_t planes[] = {low->addr, high->addr};
+    const struct op_move_steps pairs = {
+        .groups = turned.addr, .rows = 1, .count = op_tensor_count(self), .step = 2, .bytes = 2};
+    if (chain->status == LEO_OK) {
+        chain->status = op_move_plan_split(chain->plan, &pairs, planes, 2);
+    }
+    return chain->status;
+}
+
+// Integers by their lower halves, then, what is in order staying so, by their upper ones.
+static leo_status plan_halves(const struct op_call *call, const struct op_tensor *self,
+                              unsigned dim, bool descending, struct op_tensor *order)
 {
     struct op_chain chain = op_chain_begin(call);
-    const struct op_scalar sign = op_scalar_int(INT32_MIN);
-    const struct op_tensor dense = op_chain_dense(&chain, OP_TYPE_I64, self),
-                           key = op_chain_temp_like(&chain, OP_TYPE_I32, self),
-                           sorted = op_chain_temp_like(&chain, OP_TYPE_I32, self),
-                           upper = op_chain_temp_like(&chain, OP_TYPE_I32, self),
-                           first = op_chain_temp_like(&chain, OP_TYPE_I64, self),
-                           second = op_chain_temp_like(&chain, OP_TYPE_I64, self);
     const struct op_value along = op_value_int((int64_t)dim), stable = op_value_int(1),
                           down = op_value_int(descending);
     struct op_tensor low = {0}, high = {0};
     *order = op_chain_temp_like(&chain, OP_TYPE_I64, self);
-    if (chain.status == LEO_OK) {
-        chain.status = op_move_plan_words(call->plan, &dense, &low, &high);
+    if (take_halves(&chain, self, &low, &high) != LEO_OK) {
+        return chain.status;
     }
-    OP_CHAIN_CALL(&chain, "BitwiseXorScalar", op_value_tensor(&low), op_value_scalar(&sign),
-                  op_value_tensor(&key));
-    OP_CHAIN_CALL(&chain, "Sort", op_value_tensor(&key), stable, along, down,
+    const struct op_tensor sorted = op_chain_temp_like(&chain, low.type, self),
+                           upper = op_chain_temp_like(&chain, low.type, self),
+                           first = op_chain_temp_like(&chain, OP_TYPE_I64, self),
+                           second = op_chain_temp_like(&chain, OP_TYPE_I64, self);
+    OP_CHAIN_CALL(&chain, "Sort", op_value_tensor(&low), stable, along, down,
                   op_value_tensor(&sorted), op_value_tensor(&first));
     OP_CHAIN_CALL(&chain, "Gather", op_value_tensor(&high), along, op_value_tensor(&first),
                   op_value_tensor(&upper));
@@ -337,22 +364,42 @@ static leo_status plan_words(const struct op_call *call, const struct op_tensor 
     return chain.status;
 }
 
-// The order of what has no short keys.
-static leo_status plan_long_keys(const struct op_call *call, const struct op_tensor *self,
-                                 unsigned dim, bool descending, struct op_tensor *order)
+// Whether halves of integers are in order sooner than the integers: where 16 bits are sorted in the
+// vector unit, for more than some launches' worth of a core's scalar unit; elsewhere i64 rows that
+// are fewer than the cores.
+static bool goes_by_halves(const struct op_call *call, const struct op_tensor *self, unsigned dim)
 {
-    enum { LEAST = 512 }; // [A] elements of a row; fewer are done sooner by a scalar unit
-    const int64_t length = self->rank ? self->dim[dim] : 1, rows = op_tensor_count(self) / length;
-    return self->type == OP_TYPE_I64 && length >= LEAST &&
-                   rows * 2 <= (int64_t)op_plan_vector_cores(call->plan)
-               ? plan_words(call, self, dim, descending, order)
-               : plan_order(call, self, dim, descending, order);
+    enum { LEAST_EACH = 256, LEAST_ROW = 512 }; // [A]
+    const int64_t length = self->rank ? self->dim[dim] : 1, rows = op_tensor_count(self) / length,
+                  cores = op_plan_vector_cores(call->plan);
+    if (self->type != OP_TYPE_I32 && self->type != OP_TYPE_I64) {
+        return false;
+    }
+    if (op_lanes_take(call->plan, lanes_type(OP_TYPE_I16), length)) {
+        return op_parts(rows, cores) * length >= LEAST_EACH;
+    }
+    return self->type == OP_TYPE_I64 && length >= LEAST_ROW && rows * 2 <= cores;
+}
+
+// The first elements along dim in order, as many as `values` has, and where they were.
+static leo_status plan_first(const struct op_call *call, const struct op_tensor *self, unsigned dim,
+                             bool descending, const struct op_tensor *values,
+                             const struct op_tensor *indices)
+{
+    const bool halves = goes_by_halves(call, self, dim);
+    struct op_tensor order;
+    if (!halves && has_short_keys(self->type)) {
+        return plan_short(call, self, dim, descending, values, indices);
+    }
+    leo_status status = halves ? plan_halves(call, self, dim, descending, &order)
+                               : plan_order(call, self, dim, descending, &order);
+    const struct op_tensor best = first_of(&order, dim, values->rank ? values->dim[dim] : 1);
+    return status == LEO_OK ? deliver(call, self, dim, &best, values, indices) : status;
 }
 
 static leo_status plan_sort(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self");
-    struct op_tensor order;
     unsigned dim = 0;
     leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     if (status == LEO_OK) {
@@ -364,15 +411,8 @@ static leo_status plan_sort(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(self) == 0) {
         return status;
     }
-    const bool descending = op_call_int(call, "descending") != 0;
-    if (has_short_keys(self->type)) {
-        return plan_short(call, self, dim, descending, op_call_tensor(call, "valuesOut"),
-                          op_call_tensor(call, "indicesOut"));
-    }
-    status = plan_long_keys(call, self, dim, descending, &order);
-    return status == LEO_OK ? deliver(call, self, dim, &order, op_call_tensor(call, "valuesOut"),
-                                      op_call_tensor(call, "indicesOut"))
-                            : status;
+    return plan_first(call, self, dim, op_call_int(call, "descending") != 0,
+                      op_call_tensor(call, "valuesOut"), op_call_tensor(call, "indicesOut"));
 }
 
 // Always sorted: what is asked for as unsorted may come in any order.
@@ -383,7 +423,6 @@ static leo_status plan_top(const struct op_call *call)
     const char *values = first ? "valuesOut" : "values",
                *indices = first ? "indicesOut" : "indices";
     const int64_t k = op_call_int(call, "k");
-    struct op_tensor order;
     unsigned dim = 0;
     leo_status status = op_take_dim(call, op_call_int(call, "dim"), self->rank, &dim);
     const int64_t length = self->rank ? self->dim[dim] : 1;
@@ -402,16 +441,8 @@ static leo_status plan_top(const struct op_call *call)
     if (status != LEO_OK || op_tensor_count(&shape) == 0) {
         return status;
     }
-    const bool largest = op_call_int(call, "largest") != 0;
-    if (has_short_keys(self->type)) {
-        return plan_short(call, self, dim, largest, op_call_tensor(call, values),
-                          op_call_tensor(call, indices));
-    }
-    status = plan_long_keys(call, self, dim, largest, &order);
-    const struct op_tensor best = first_of(&order, dim, k);
-    return status == LEO_OK ? deliver(call, self, dim, &best, op_call_tensor(call, values),
-                                      op_call_tensor(call, indices))
-                            : status;
+    return plan_first(call, self, dim, op_call_int(call, "largest") != 0,
+                      op_call_tensor(call, values), op_call_tensor(call, indices));
 }
 
 static leo_status plan_scan(const struct op_call *call, enum op_scan_mode mode)
