@@ -13,10 +13,10 @@ enum {
     WORDS = PATTERN + RUN * 4,  /* of elements of 8 bytes: offsets of each place, twice */
     WIDE = WORDS + RUN * 4,     /* scratch: signs; offsets of halves */
     LANES = 64,
-    LEAST_PLACE = WIDE + RUN * 4,
-    MOST_PLACE = LEAST_PLACE + LANES * 4,
-    UPPER = MOST_PLACE + LANES * 4, /* 0, 4, 0, 4, ..: the halves of an element of 8 bytes */
-    LEAST_WIDTH = 32,               /* [A] of a line: with fewer the scalar unit is as fast */
+    MIN_PLACE = WIDE + RUN * 4,
+    MAX_PLACE = MIN_PLACE + LANES * 4,
+    UPPER_WORDS = MAX_PLACE + LANES * 4, /* 0, 4, 0, 4, ..: the halves of an element of 8 bytes */
+    MIN_WIDTH = 32,                      /* [A] of a line: with fewer the scalar unit is as fast */
 };
 
 OP_INLINE void fold(uint32_t lanes, bool most)
@@ -47,7 +47,7 @@ OP_INLINE void continue_steps(uint32_t at, uint32_t count, int32_t step)
 /* Places of words in elements of 8 bytes, and the bounds of indices so far. */
 static void gather_begin(const struct op_index_lines_args *t)
 {
-    __ubuf__ volatile int32_t *words = op_ub_s32(WORDS), *upper = op_ub_s32(UPPER);
+    __ubuf__ volatile int32_t *words = op_ub_s32(WORDS), *upper = op_ub_s32(UPPER_WORDS);
     for (uint32_t i = 0; t->unit == 8 && i < LANES; i++) {
         words[i] = (int32_t)(i / 2 * 4);
         upper[i] = (int32_t)(i % 2 * 4);
@@ -59,8 +59,8 @@ static void gather_begin(const struct op_index_lines_args *t)
         continue_steps(WORDS, RUN, 2);
     }
     set_vector_mask(0, LANES);
-    vector_dup(op_ub_s32(LEAST_PLACE), 0, 1, 1, 1, 8, 8);
-    vector_dup(op_ub_s32(MOST_PLACE), 0, 1, 1, 1, 8, 8);
+    vector_dup(op_ub_s32(MIN_PLACE), 0, 1, 1, 1, 8, 8);
+    vector_dup(op_ub_s32(MAX_PLACE), 0, 1, 1, 1, 8, 8);
     pipe_barrier(PIPE_V);
 }
 
@@ -69,13 +69,13 @@ static void gather_end(const struct op_index_lines_args *t)
 {
     const int64_t limit = (int64_t)t->length;
     int64_t least = 0, most = 0;
-    fold(LEAST_PLACE, false);
-    fold(MOST_PLACE, true);
+    fold(MIN_PLACE, false);
+    fold(MAX_PLACE, true);
     set_flag(PIPE_V, PIPE_S, 0);
     wait_flag(PIPE_V, PIPE_S, 0);
     for (uint32_t i = 0; i < 8; i++) {
-        const int64_t low = ((__ubuf__ volatile int32_t *)op_ub_s32(LEAST_PLACE))[i],
-                      high = ((__ubuf__ volatile int32_t *)op_ub_s32(MOST_PLACE))[i];
+        const int64_t low = ((__ubuf__ volatile int32_t *)op_ub_s32(MIN_PLACE))[i],
+                      high = ((__ubuf__ volatile int32_t *)op_ub_s32(MAX_PLACE))[i];
         least = low < least ? low : least;
         most = high > most ? high : most;
     }
@@ -131,8 +131,8 @@ OP_INLINE void take_places(const struct op_index_lines_args *t, const struct wal
     pipe_barrier(PIPE_V);
     vadd(op_ub_s32(PLACES), op_ub_s32(from), op_ub_s32(WIDE), 1, 1, 1, 1, 8, 8, 8);
     pipe_barrier(PIPE_V);
-    vmin(op_ub_s32(LEAST_PLACE), op_ub_s32(LEAST_PLACE), op_ub_s32(PLACES), 1, 1, 1, 1, 0, 0, 8);
-    vmax(op_ub_s32(MOST_PLACE), op_ub_s32(MOST_PLACE), op_ub_s32(PLACES), 1, 1, 1, 1, 0, 0, 8);
+    vmin(op_ub_s32(MIN_PLACE), op_ub_s32(MIN_PLACE), op_ub_s32(PLACES), 1, 1, 1, 1, 0, 0, 8);
+    vmax(op_ub_s32(MAX_PLACE), op_ub_s32(MAX_PLACE), op_ub_s32(PLACES), 1, 1, 1, 1, 0, 0, 8);
     pipe_barrier(PIPE_V);
     vmaxs(op_ub_s32(PLACES), op_ub_s32(PLACES), 0, 1, 1, 1, 8, 8);
     pipe_barrier(PIPE_V);
@@ -160,7 +160,7 @@ static void gather_run(const struct op_index_lines_args *t, const struct walk *w
         vgather((__ubuf__ uint32_t *)(uintptr_t)WIDE, (__ubuf__ uint32_t *)(uintptr_t)WORDS, PLACES,
                 8, 1);
         pipe_barrier(PIPE_V);
-        vadd(op_ub_s32(WIDE), op_ub_s32(WIDE), op_ub_s32(UPPER), 1, 1, 1, 1, 8, 8, 0);
+        vadd(op_ub_s32(WIDE), op_ub_s32(WIDE), op_ub_s32(UPPER_WORDS), 1, 1, 1, 1, 8, 8, 0);
         pipe_barrier(PIPE_V);
         vgather((__ubuf__ uint32_t *)(uintptr_t)value, (__ubuf__ uint32_t *)(uintptr_t)WIDE, table,
                 8, 1);
@@ -182,7 +182,7 @@ OP_INLINE bool is_dense(const struct op_index_lines_args *t, const struct walk *
 
 OP_INLINE bool can_gather(const struct op_index_lines_args *t, const struct walk *w)
 {
-    return t->unit > 1 && (w->fast >= LEAST_WIDTH || is_dense(t, w));
+    return t->unit > 1 && (w->fast >= MIN_WIDTH || is_dense(t, w));
 }
 
 /* A chunk whose indices are there: lines that follow each other without gaps are one run. */
