@@ -133,7 +133,7 @@ static struct gru direction(struct op_chain *chain, const struct rnn *rnn,
     l.w = rnn_weights_of(rnn, rnn->params, index);
     l.h0 = rnn_first_state(chain, rnn, hx, index);
     for (unsigned k = 0; k < 5; k++) {
-        *all[k] = rnn_saved(chain, rnn, op_call_value(chain->call, names[k])->tensors, index);
+        *all[k] = rnn_saved(chain, rnn, rnn_list(chain->call, names[k]), index);
     }
     return l;
 }
@@ -196,7 +196,7 @@ static leo_status plan_backward(const struct op_call *call)
     struct op_tensor dy = rnn_output_gradient(&chain, &rnn, op_call_tensor(call, "dy"));
     for (unsigned layer = rnn.layers; layer-- > 0;) {
         const struct op_tensor x =
-            rnn_layer_input(&chain, &rnn, layer, &first, op_call_value(call, "h")->tensors);
+            rnn_layer_input(&chain, &rnn, layer, &first, rnn_list(call, "h"));
         const struct op_tensor dx = op_chain_temp_like(&chain, OP_TYPE_F32, &x);
         for (unsigned d = 0; d < rnn.directions; d++) {
             const unsigned index = layer * rnn.directions + d;

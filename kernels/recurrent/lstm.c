@@ -165,7 +165,7 @@ static struct lstm_saved saved_of(struct op_chain *chain, const struct rnn *rnn,
     struct op_tensor *const all[] = {&saved.i, &saved.g, &saved.f,    &saved.o,
                                      &saved.h, &saved.c, &saved.tanhc};
     for (unsigned k = 0; k < 7; k++) {
-        *all[k] = rnn_saved(chain, rnn, op_call_value(chain->call, names[k])->tensors, index);
+        *all[k] = rnn_saved(chain, rnn, rnn_list(chain->call, names[k]), index);
     }
     return saved;
 }
@@ -265,7 +265,7 @@ static leo_status plan_backward(const struct op_call *call)
     struct op_tensor dy = rnn_output_gradient(&chain, &rnn, op_call_tensor(call, "dy"));
     for (unsigned layer = rnn.layers; layer-- > 0;) {
         const struct op_tensor x =
-            rnn_layer_input(&chain, &rnn, layer, &first, op_call_value(call, "h")->tensors);
+            rnn_layer_input(&chain, &rnn, layer, &first, rnn_list(call, "h"));
         const struct op_tensor dx = op_chain_temp_like(&chain, OP_TYPE_F32, &x);
         for (unsigned d = 0; d < rnn.directions; d++) {
             const unsigned index = layer * rnn.directions + d;

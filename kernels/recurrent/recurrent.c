@@ -73,13 +73,20 @@ leo_status rnn_take(const struct op_call *call, const struct op_tensor *hx, unsi
     return check_weights(call, rnn, gates);
 }
 
-leo_status rnn_check_list(const struct op_call *call, const struct rnn *rnn, const char *name)
+const struct op_tensor_list *rnn_list(const struct op_call *call, const char *name)
 {
     const struct op_tensor_list *list = op_call_value(call, name)->tensors;
+    const bool wanted = !op_call_has(call, "hy") || op_call_int(call, "train") != 0;
+    return list && list->count && (wanted || list->items[0]->rank) ? list : NULL;
+}
+
+leo_status rnn_check_list(const struct op_call *call, const struct rnn *rnn, const char *name)
+{
+    const struct op_tensor_list *list = rnn_list(call, name);
     const unsigned all = rnn->layers * rnn->directions;
     const int64_t shape[] = {rnn->steps, rnn->batch, rnn->hidden};
     const struct op_tensor want = op_tensor_dense(0, rnn->type, 3, shape);
-    if (!list || list->count == 0) {
+    if (!list) {
         return LEO_OK;
     }
     if (list->count != all) {
@@ -164,7 +171,7 @@ struct op_tensor rnn_saved(struct op_chain *chain, const struct rnn *rnn,
                            const struct op_tensor_list *list, unsigned index)
 {
     const int64_t shape[] = {rnn->steps, rnn->batch, rnn->hidden};
-    return list && list->count ? *list->items[index] : op_chain_temp(chain, rnn->type, 3, shape);
+    return list ? *list->items[index] : op_chain_temp(chain, rnn->type, 3, shape);
 }
 
 struct op_tensor rnn_gates_of_input(struct op_chain *chain, const struct op_tensor *x,

@@ -30,6 +30,9 @@ struct rnn_weights {
 LEO_MUST_CHECK leo_status rnn_take(const struct op_call *call, const struct op_tensor *hx,
                                    unsigned gates, const char *bidirectional,
                                    const struct op_tensor *batch_sizes, struct rnn *rnn);
+/** A list of what the gradient needs; NULL if it is not given. torch_npu's calls that do not train
+ * have some of them without shapes: they are not wanted. */
+const struct op_tensor_list *rnn_list(const struct op_call *call, const char *name);
 LEO_MUST_CHECK leo_status rnn_check_list(const struct op_call *call, const struct rnn *rnn,
                                          const char *name);
 /** Packed sequences: finds the mask, and gives the input with all steps. */

@@ -40,6 +40,16 @@ class Recurrent(common.Case):
                       torch.randn_like(first))
         self.both("one step", torch.nn.LSTM(7, 9), lambda m, x: flat(m(x)), torch.randn(1, 3, 7))
 
+    def test_inference(self):
+        # What only a gradient needs has no shape then, or is not there.
+        for make in (torch.nn.LSTM, torch.nn.GRU):
+            for bias in (True, False):
+                layer, x = make(8, 16, bias=bias).eval(), torch.randn(5, 4, 8)
+                for grad in (True, False):
+                    with torch.set_grad_enabled(grad):
+                        for want, got in zip(flat(layer(x)), flat(copy.deepcopy(layer).to(common.DEVICE)(x.to(common.DEVICE)))):
+                            self.expect_close(got, want, rtol=BOUND, atol=BOUND, what=f"{make.__name__}, bias {bias}, grad {grad}")
+
     def test_lstm_of_several_layers(self):
         self.both("two directions", torch.nn.LSTM(8, 16, bidirectional=True), lambda m, x: flat(m(x)), torch.randn(5, 4, 8))
         self.both("two layers", torch.nn.LSTM(8, 16, num_layers=2), lambda m, x: flat(m(x)), torch.randn(5, 4, 8))
