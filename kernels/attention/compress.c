@@ -224,3 +224,98 @@ leo_status op_plan_nsa_compress_gradient(const struct op_call *call)
     op_chain_copy(&chain, op_call_tensor(call, "weightGradOut"), &g.weight);
     return chain.status;
 }
+
+/* ---- one token more of each sequence ---- */
+
+// Tokens of the last window of a sequence of `tokens`, out of its pages: [block, heads, features].
+static struct op_tensor last_window(struct op_chain *chain, const struct op_tensor *input,
+                                    const struct op_tensor *pages, int64_t block, int64_t tokens)
+{
+    const int64_t page = input->dim[1], first = (tokens - block) / page,
+                  count = (tokens - 1) / page + 1 - first;
+    const struct op_tensor some = op_view_slice(pages, 0, first, count),
+                           list = op_chain_dense(chain, OP_TYPE_I64, &some);
+    struct op_tensor like = *input;
+    like.dim[0] = count;
+    const struct op_tensor taken = op_chain_temp_like(chain, input->type, &like);
+    OP_CHAIN_CALL(chain, "IndexSelect", op_value_tensor(input), op_value_int(0),
+                  op_value_tensor(&list), op_value_tensor(&taken));
+    const int64_t flat[] = {count * page, input->dim[2], input->dim[3]};
+    const struct op_tensor rows = op_view_shape(&taken, 3, flat);
+    return op_view_slice(&rows, 0, tokens - block - first * page, block);
+}
+
+static leo_status check_cache(const struct op_call *call)
+{
+    const struct op_tensor *input = op_call_tensor(call, "input"),
+                           *weight = op_call_tensor(call, "weight"),
+                           *slots = op_call_tensor(call, "slotMapping"),
+                           *table = op_call_given(call, "blockTableOptional"),
+                           *cache = op_call_tensor(call, "outputCache");
+    const struct op_ints *lengths = op_call_ints(call, "actSeqLenOptional");
+    const int64_t block = op_call_int(call, "compressBlockSize"),
+                  stride = op_call_int(call, "compressStride");
+    if (block < 1 || stride < 1 || op_call_int(call, "actSeqLenType") < 0 ||
+        op_call_int(call, "actSeqLenType") > 1 || input->rank != 4 ||
+        input->dim[1] != op_call_int(call, "pageBlockSize") || weight->rank != 2 ||
+        weight->dim[0] != block || weight->dim[1] != input->dim[2] || cache->rank != 3 ||
+        cache->dim[1] != input->dim[2] || cache->dim[2] != input->dim[3] || !table ||
+        table->rank != 2 || slots->rank != 1 || slots->dim[0] != table->dim[0] || !lengths ||
+        (int64_t)lengths->count != table->dim[0]) {
+        return op_call_fail(call, LEO_ERR_SHAPE,
+                            "input %s in pages, weight %s, slotMapping %s and outputCache %s do "
+                            "not fit: [pages, pageBlockSize, heads, features], [compressBlockSize, "
+                            "heads], a slot, a length and a line of blockTable for each sequence",
+                            op_tensor_shape_text(input).text, op_tensor_shape_text(weight).text,
+                            op_tensor_shape_text(slots).text, op_tensor_shape_text(cache).text);
+    }
+    for (uint64_t i = 0; i < lengths->count; i++) {
+        if (lengths->items[i] < 0 || lengths->items[i] > table->dim[1] * input->dim[1]) {
+            return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                                "actSeqLen[%" PRIu64 "] is %" PRId64
+                                ": the pages of a sequence hold %" PRId64 " tokens",
+                                i, lengths->items[i], table->dim[1] * input->dim[1]);
+        }
+    }
+    return LEO_OK;
+}
+
+leo_status op_plan_nsa_compress_cache(const struct op_call *call)
+{
+    leo_status status = check_cache(call);
+    if (status != LEO_OK) {
+        return status;
+    }
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor *weight = op_call_tensor(call, "weight"),
+                           *cache = op_call_tensor(call, "outputCache"),
+                           *table = op_call_given(call, "blockTableOptional"),
+                           input =
+                               op_chain_dense(&chain, cache->type, op_call_tensor(call, "input")),
+                           weights = op_view_insert(weight, 2);
+    const struct op_ints *lengths = op_call_ints(call, "actSeqLenOptional");
+    const int64_t block = op_call_int(call, "compressBlockSize"),
+                  stride = op_call_int(call, "compressStride"),
+                  row[] = {1, cache->dim[1], cache->dim[2]};
+    for (uint64_t i = 0; chain.status == LEO_OK && i < lengths->count; i++) {
+        const int64_t tokens = lengths->items[i];
+        if (tokens < block || (tokens - block) % stride) {
+            continue;
+        }
+        const uint64_t mark = op_plan_temp_mark(call->plan);
+        const struct op_tensor pages = op_view_select(table, 0, (int64_t)i),
+                               window = last_window(&chain, &input, &pages, block, tokens),
+                               product = op_chain_temp_like(&chain, OP_TYPE_F32, &window),
+                               sum = op_chain_temp(&chain, cache->type, 3, row),
+                               line = op_view_select(&sum, 0, 0),
+                               slot = op_view_slice(op_call_tensor(call, "slotMapping"), 0,
+                                                    (int64_t)i, 1);
+        OP_CHAIN_CALL(&chain, "Mul", op_value_tensor(&window), op_value_tensor(&weights),
+                      op_value_tensor(&product));
+        op_chain_sum(&chain, &product, 0, &line);
+        OP_CHAIN_CALL(&chain, "InplaceIndexCopy", op_value_tensor(cache), op_value_int(0),
+                      op_value_tensor(&slot), op_value_tensor(&sum));
+        op_plan_temp_release(call->plan, mark);
+    }
+    return chain.status;
+}

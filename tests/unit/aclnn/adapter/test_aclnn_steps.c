@@ -173,6 +173,58 @@ static void compress(enum op_type type, int64_t block, int64_t stride)
     rig_values_free(all, 6, NULL, 0);
 }
 
+// The last window of each sequence, if it ends with one, into its slot of a cache.
+static void last_windows_are_compressed(void)
+{
+    enum { PAGE = 16, BLOCK = 24, STRIDE = 8, LINES = 3, SLOTS = 5, PAGES = 9 };
+    static const int64_t lengths[LINES] = {40, 33, 24}, slots[LINES] = {4, 1, 0},
+                         pages[LINES * 3] = {7, 2, 5, 0, 1, 3, 8, 4, 6},
+                         x_dim[] = {PAGES, PAGE, HEADS, WIDTH}, w_dim[] = {BLOCK, HEADS},
+                         y_dim[] = {SLOTS, HEADS, WIDTH}, line[] = {LINES}, grid[] = {LINES, 3};
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_DENSE, 1),
+                      w = rig_tensor_eighths(OP_TYPE_F16, 2, w_dim, RIG_DENSE, 2),
+                      y = rig_values_make(OP_TYPE_F16, 3, y_dim, RIG_DENSE, 3),
+                      slot = rig_tensor_make(OP_TYPE_I32, 1, line, RIG_DENSE, 4),
+                      table = rig_tensor_make(OP_TYPE_I32, 2, grid, RIG_DENSE, 5);
+    double want[SLOTS * PLANE];
+    for (int64_t i = 0; i < LINES * 3; i++) {
+        rig_put_i(rig_tensor_at(&table, i), OP_TYPE_I32, pages[i]);
+        rig_put_i(rig_tensor_at(&slot, i / 3), OP_TYPE_I32, slots[i / 3]);
+    }
+    for (int64_t i = 0; i < SLOTS * PLANE; i++) {
+        want[i] = rig_values_at(&y, i);
+    }
+    for (int64_t i = 0; i < LINES * PLANE; i++) { // the second sequence ends within a window
+        const int64_t s = i / PLANE, in = i % PLANE;
+        double sum = 0;
+        for (int64_t t = 0; t < BLOCK && s != 1; t++) {
+            const int64_t at = lengths[s] - BLOCK + t, page = pages[s * 3 + at / PAGE];
+            sum += rig_values_at(&x, (page * PAGE + at % PAGE) * PLANE + in) *
+                   rig_values_at(&w, t * HEADS + in / WIDTH);
+        }
+        want[slots[s] * PLANE + in] = s == 1 ? want[slots[s] * PLANE + in] : sum;
+    }
+    rig_tensor_put(&table);
+    rig_tensor_put(&slot);
+    aclIntArray *list = aclCreateIntArray(lengths, LINES);
+    for (int64_t page = PAGE; page > 0; page -= PAGE - 1) {
+        const bool fits = is_here() && page == PAGE;
+        const aclnnStatus code = RIG_RUN_NAMED(
+            "NsaCompressWithCache", fits, {"input", {.tensor = x.acl}},
+            {"weight", {.tensor = w.acl}}, {"slotMapping", {.tensor = slot.acl}},
+            {"actSeqLenOptional", {.ints = list}}, {"blockTableOptional", {.tensor = table.acl}},
+            {"compressBlockSize", {.integer = BLOCK}}, {"compressStride", {.integer = STRIDE}},
+            {"pageBlockSize", {.integer = page}}, {"outputCache", {.tensor = y.acl}});
+        CU_ASSERT_EQUAL(code == 0, fits);
+    }
+    if (is_here()) {
+        rig_values_expect(&y, want, (struct rig_bound){.of_largest = 1e-6, .roundings = 1},
+                          "cache");
+    }
+    (void)aclDestroyIntArray(list);
+    rig_values_free((struct rig_tensor[]){x, w, y, slot, table}, 5, NULL, 0);
+}
+
 static void windows_are_compressed(void)
 {
     compress(OP_TYPE_F16, 32, 16);
@@ -234,6 +286,7 @@ int main(int argc, char **argv)
     static const struct leo_test tests[] = {
         {"layers_have_two_products", layers_have_two_products},
         {"windows_are_compressed", windows_are_compressed},
+        {"last_windows_are_compressed", last_windows_are_compressed},
         {"choices_have_gradients", choices_have_gradients},
     };
     rig_open();
