@@ -8,7 +8,7 @@ import expression
 from rows import RowError
 
 KERNELS = Path(__file__).resolve().parents[1]
-WORDS = set("types chips inplace params doc entry header internal test native same expr compute let most".split())
+WORDS = set("types chips inplace params doc entry header internal test native same expr rows compute let most".split())
 BY_PARAMETER = {"types", "absent"}  # word.parameter
 CHIPS = {"910a", "910b"}
 NO_CHIP = {"elsewhere"}  # operators of other chips alone

@@ -22,7 +22,7 @@ def plans_h(tables):
 
 
 def rows_c(tables, family_data):
-    parts = [NOTE, '#include <frame/family.h>\n#include <frame/row.h>\n\n', "#include <math.h>\n#include <stddef.h>\n\n"]
+    parts = [NOTE, '#include <frame/family.h>\n#include <frame/row.h>\n#include <softmax/row_program.h>\n\n', "#include <math.h>\n#include <stddef.h>\n\n"]
     parts.append("\n" + family_data + "\n")
     ordered = sorted(tables.rows.values(), key=lambda row: row.name)
     for row in ordered:
@@ -32,7 +32,7 @@ def rows_c(tables, family_data):
                          f"{{{mask(p.types[0])}, {mask(p.types[1])}}}}},\n")
         parts.append("};\n")
         attrs = [(key, value) for key, value in sorted(row.keys.items())
-                 if key.split(".")[0] not in ("types", "doc", "chips", "inplace", "header", "params", "same", "expr", "test", "let", "internal", "most")]
+                 if key.split(".")[0] not in ("types", "doc", "chips", "inplace", "header", "params", "same", "expr", "rows", "test", "let", "internal", "most")]
         parts.append(f"static const struct op_attr attrs_{row.name}[] = {{")
         parts += [f"{{{c_string(key)}, {c_string(value)}}}, " for key, value in attrs]
         parts.append("{NULL, NULL}};\n")

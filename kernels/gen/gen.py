@@ -15,6 +15,7 @@ import cnnl
 import docs
 import emit
 import pointwise
+import row_programs
 import rows
 import tests
 
@@ -32,10 +33,11 @@ def outputs(tables, out, digits):
     check.check(tables)
     expressions = pointwise.collect(tables)
     check.check_expressions(tables)
-    device = pointwise.device_programs(expressions)
+    over_rows = row_programs.collect(tables)
+    device = pointwise.device_programs(expressions) | {f"rows_{program.name}": program.source() for program in over_rows}
     programs = [*tables.programs, *((name, None, None) for name in device)]
     texts = {f"device/{name}.c": text for name, text in device.items()}
-    data = pointwise.row_data(tables)
+    data = pointwise.row_data(tables) + "".join(program.data() for program in over_rows)
     texts["family_plans.h"] = emit.plans_h(tables)
     texts["op_rows.c"] = emit.rows_c(tables, data)
     texts["op_programs.c"] = emit.programs_c(programs)
@@ -83,7 +85,7 @@ def main():
             print("program", name, *sources)
         for path in texts:
             if path.parent.name == "device":
-                print("pointwise", path.stem)
+                print("generated", path.stem)
 
 
 main()

@@ -142,10 +142,10 @@ static void what_is_too_small_is_told(void)
         {"[memory]\nl0a_bytes = 8192\n", "convolution_cube", "L0A has 8192 bytes"},
         {"[memory]\nl0b_bytes = 8192\n", "matmul", "L0B has 8192 bytes"},
         {"[memory]\nl0c_bytes = 8192\n", "matmul", "L0C has 8192 bytes"},
-        {"[memory]\nub_bytes = 131072\n", "softmax_vector", "UB has 131072 bytes"},
+        {"[memory]\nub_bytes = 131072\n", "rows_Softmax", "UB has 131072 bytes"},
         {"[memory]\nub_bytes = 131072\n", "matmul", "UB has 131072 bytes"},
         {"[memory]\nub_bytes = 131072\n", "tile", NULL},
-        {"[memory]\nl1_bytes = 65536\n", "softmax_vector", NULL},
+        {"[memory]\nl1_bytes = 65536\n", "rows_Softmax", NULL},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct op_chip chip = numbers_with(rows[i].lines);
@@ -154,7 +154,7 @@ static void what_is_too_small_is_told(void)
         CU_ASSERT(!rows[i].text || strstr(leo_rt_last_error(), rows[i].text));
     }
     const struct op_chip same = numbers_with("");
-    CU_ASSERT_EQUAL(op_chip_check_program(&same, "softmax_vector"), LEO_OK);
+    CU_ASSERT_EQUAL(op_chip_check_program(&same, "rows_Softmax"), LEO_OK);
 }
 
 int main(int argc, char **argv)

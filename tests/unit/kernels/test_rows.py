@@ -117,5 +117,17 @@ class Rows(unittest.TestCase):
         self.told(row(expr="self @ other"), "expression 'self @ other'")
         self.told(row(let="s=self * 2", expr="s + other"), "let name = expression")
 
+    def test_rows(self):
+        def softmax(text):
+            return "family softmax\n" + row("Softmax", params=None, expr=None, rows=text)
+        self.assertEqual(generate(softmax("x = self - max(self); x - log(sum(exp(x)))")), (True, ""))
+        for text, part in (("exp(self) / sum(e)", "e is neither a tensor of Softmax nor a value"),
+                           ("tan(self) * sum(self)", "there is no tan in rows"),
+                           ("self - max(exp(self))", "max is the first number of a row, of an input"),
+                           ("self * self", "0 numbers of a row and 1 inputs"),
+                           ("(self - sum(self)) * sum(self)", "a number of a row is taken in two ways"),
+                           ("self - sum(exp(self)", "',' expected, the end found")):
+            self.told(softmax(text), "rows: ", part)
+
 
 unittest.main()
