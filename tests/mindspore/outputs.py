@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """outputs.py: what a graph on the chip prints (ops.Print), dumps (ops.TensorDump) and summarizes reaches the program. Exit code 1: not so."""
 
+import io
 import os
 import sys
 import tempfile
@@ -11,6 +12,8 @@ import mindspore as ms
 import numpy
 from mindspore import nn, ops
 from mindspore.train.summary import SummaryRecord
+from mindspore.train.summary_pb2 import Event
+from PIL import Image
 
 WAIT_S = 60
 
@@ -21,6 +24,7 @@ class Network(nn.Cell):
         self.dumped = dumped
         self.print, self.dump = ops.Print(), ops.TensorDump()
         self.scalar, self.tensor = ops.ScalarSummary(), ops.TensorSummary()
+        self.image, self.histogram = ops.ImageSummary(), ops.HistogramSummary()
 
     def construct(self, x):
         y = x * 2
@@ -28,6 +32,8 @@ class Network(nn.Cell):
         self.dump(self.dumped, y)
         self.scalar("sum", y.sum())
         self.tensor("twice", y)
+        self.image("picture", y.reshape((1, 1, 2, 3)))
+        self.histogram("spread", y)
         return y + 1
 
 
@@ -37,6 +43,18 @@ def wait_for(what, found):
         if time.monotonic() > until:
             sys.exit(f"{what} did not come in {WAIT_S} s")
         time.sleep(0.1)
+
+
+def summaries(place):
+    """The values by tag. An event stands in its file behind its length and a sum, and before another sum."""
+    values = {}
+    for path in place.iterdir():
+        records, at = path.read_bytes(), 0
+        while at < len(records):
+            length = int.from_bytes(records[at : at + 8], "little")
+            values.update((value.tag, value) for value in Event.FromString(records[at + 12 : at + 12 + length]).summary.value)
+            at += 16 + length
+    return values
 
 
 def main():
@@ -57,13 +75,19 @@ def main():
         os.dup2(stdout, 1)
         wait_for("TensorDump's file", lambda: list(place.glob("dump*.npy")))
         dumped = numpy.load(next(place.glob("dump*.npy")))
-        events = b"".join(path.read_bytes() for path in (place / "summaries").iterdir())
+        kept = summaries(place / "summaries")
     if not (numpy.array_equal(out, 2 * x + 1) and numpy.array_equal(dumped, 2 * x)):
         sys.exit(f"wrong values: result {out}, dumped {dumped}")
-    # A scalar of 30 and the tensor's values as float32 stand in the events.
-    for tag, values in (("sum", numpy.float32(30)), ("twice", 2 * x[1])):
-        if tag.encode() not in events or values.tobytes() not in events:
-            sys.exit(f"no summary {tag} with its values in {len(events)} bytes of events")
+    missing = {"sum", "twice", "picture", "spread"} - kept.keys()
+    if missing:
+        sys.exit(f"no summary of {', '.join(sorted(missing))}")
+    pixels = numpy.array(Image.open(io.BytesIO(kept["picture"].image.encoded_image)))
+    spread = kept["spread"].histogram
+    # Pixels: SummaryRecord maps the values from the least to the greatest, 0 and 10, onto bytes.
+    if not (kept["sum"].scalar_value == 30 and list(kept["twice"].tensor.float_data) == [0, 2, 4, 6, 8, 10]
+            and (spread.count, spread.min, spread.max, spread.sum) == (6, 0, 10, 30) and [b.count for b in spread.buckets] == [2, 2, 2]
+            and numpy.array_equal(pixels[..., 0], (2 * x * 255 / 11).astype(numpy.uint8))):
+        sys.exit(f"wrong summaries: {kept}")
     print("printed, dumped and summarized")
 
 
