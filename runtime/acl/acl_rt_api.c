@@ -2,6 +2,7 @@
 #include "acl_internal.h"
 
 #include <acl/rt_api.h>
+#include <stdio.h>
 #include <time.h>
 
 static aclError refuse(const char *func)
@@ -99,9 +100,12 @@ int32_t MsprofReportAdditionalInfo(uint32_t agingFlag, const void *data, uint32_
     return -1;
 }
 
+// The first call of generators of machine code. A later refusal they do not look at and crash.
 int32_t MsprofRegisterCallback(uint32_t moduleId, void *handle)
 {
     (void)moduleId;
     (void)handle;
+    fprintf(stderr, "leonardo: MsprofRegisterCallback: a library that makes machine code for the "
+                    "chip cannot run here. MindSpore does so with jit_level O1: set O0\n");
     return -1;
 }

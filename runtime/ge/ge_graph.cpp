@@ -11,10 +11,13 @@ namespace ge
 
 graphStatus NoGraphEngine(const char *what)
 {
-    fprintf(stderr,
-            "leonardo: ge: %s needs the graph engine, which is not here. Run operator by operator: "
-            "in MindSpore jit_level O0 or PyNative mode\n",
-            what);
+    fprintf(
+        stderr,
+        "leonardo: ge: %s needs the graph engine, which is not here. MindSpore runs operator by "
+        "operator in graph mode with set_context(jit_config={\"jit_level\": \"O0\"}), in PyNative "
+        "mode with MS_JIT=0 in the environment (on the 910A it compiles what is marked @jit, such "
+        "as nn.SGD and nn.Adam, for the graph engine) or with @jit(backend=\"ms_backend\")\n",
+        what);
     aclAppLog(ACL_ERROR, "ge", __FILE__, __LINE__, "%s needs a graph engine", what);
     return GRAPH_FAILED;
 }

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Kernels of the vendor's binary format cannot run here: all four return 207000. */
+/* Kernels of the vendor's binary format cannot run here: these return 207000. */
 ACL_FUNC_VISIBILITY aclError rtDevBinaryRegister(const void *bin, void **hdl);
 ACL_FUNC_VISIBILITY aclError rtDevBinaryUnRegister(void *hdl);
 ACL_FUNC_VISIBILITY aclError rtLaunch(const void *stubFunc);
