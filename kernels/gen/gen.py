@@ -3,13 +3,15 @@
 """gen.py --rows DIR --out DIR WHAT: from the rows of operators (DIR/*/*.op) to C.
 
 WHAT: all (everything below), list (for CMake: sources, programs and generated files, one a line), docs and
-cnnl-docs (the tables of operators, to --out as a file). --digits: device programs of op_programs_digits.c.
+cnnl-docs (the tables of operators, to --out as a file), arguments (whether plans ask for arguments that there are; makes the file --out
+if they do). --digits: device programs of op_programs_digits.c.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
+import arguments
 import check
 import cnnl
 import docs
@@ -60,11 +62,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("what", choices=("all", "list", "docs", "cnnl-docs"))
+    parser.add_argument("what", choices=("all", "list", "docs", "cnnl-docs", "arguments"))
     parser.add_argument("--digits", nargs="*", default=[])
     args = parser.parse_args()
     try:
         tables = rows.Tables(args.rows)
+        if args.what == "arguments":
+            if found := arguments.misspelt(tables):
+                sys.exit("\n".join(found))
+            Path(args.out).touch()
+            return
         texts = outputs(tables, args.out, args.digits)
     except rows.RowError as error:
         sys.exit(f"gen.py: {error}")

@@ -129,5 +129,20 @@ class Rows(unittest.TestCase):
                            ("self - sum(exp(self)", "',' expected, the end found")):
             self.told(softmax(text), "rows: ", part)
 
+    def test_arguments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rows, made = Path(folder) / "rows", Path(folder) / "made"
+            (rows / "aclnn").mkdir(parents=True)
+            (rows / "x").mkdir()
+            (rows / "aclnn/signatures.txt").touch()
+            (rows / "x/x.op").write_text("source x/x.c\n\nop Mine\n    params self:T other:T? out:T*\n    types F3\n    doc out = self\n", encoding="utf-8")
+            for name, printed in (("slef", "x/x.c:3: error: no row that is planned here has a parameter 'slef'"), ("self", "")):
+                (rows / "x/x.c").write_text("leo_status op_plan_x(const struct op_call *call)\n{\n"
+                                            f"    return work(op_call_tensor(call, \"{name}\"));\n}}\n", encoding="utf-8")
+                run = subprocess.run([sys.executable, "-B", KERNELS / "gen/gen.py", "--rows", rows, "--out", made, "arguments"],
+                                     capture_output=True, text=True, check=False)
+                self.assertEqual((run.returncode == 0, made.exists()), (not printed, not printed), run.stderr)
+                self.assertIn(printed, run.stderr)
+
 
 unittest.main()

@@ -53,13 +53,6 @@ class Checks(unittest.TestCase):
                      "status =\n    status ? status : f();", "enum { MOST_ROWS = 4 };", "enum { ROWS_MOST = 4 };", "int x = LEO_MOST_ROWS;", "x = task->led;", "int sim_lead_task(void);"):
             self.expect_bad("sim/x.c:2: ", "idioms.py", files={"sim/x.c": "\n" + code + "\n"})
 
-    def test_arguments(self):
-        files = {name: (CHECK.parents[1] / name).read_text() for name in ("kernels/gen/rows.py", "kernels/aclnn/signatures.txt")}
-        files["kernels/x/x.op"] = "source x/x.c\n\nop Mine\n    params self:T other:T? out:T*\n    types F3\n    doc out = self\n"
-        call = 'leo_status op_plan_x(const struct op_call *call)\n{\n    return work(op_call_tensor(call, "%s"));\n}\n'
-        self.expect_good("arguments.py", files={**files, "kernels/x/x.c": call % "self"})
-        self.expect_bad("kernels/x/x.c:3: no row that is planned here has a parameter 'slef'", "arguments.py", files={**files, "kernels/x/x.c": call % "slef"})
-
     def test_prose(self):
         self.expect_good("prose.py", files={"docs/x.md": "# X\n\n" + "A short sentence. " * 30 + "\n\n```\n" + "word " * 200 + "\n```\n"})
         for text, message in (("A sentence of " + "many " * 40 + "words.", "a sentence of 44 words"), ("Four words are here. " * 31, "a paragraph of 124 words"),
