@@ -178,8 +178,6 @@ const struct op_ints *cnnl_pad_pairs(struct cnnl_call *call, const struct op_ten
                                      const int pad[][2]);
 const struct op_tensor *cnnl_unfolded(struct cnnl_call *call, const struct op_tensor *x, int dim,
                                       int size, int step, const struct op_tensor *y);
-const struct op_tensor *cnnl_last_two_turned(struct cnnl_call *call,
-                                             const struct op_tensor *tensor);
 void cnnl_group_norm(struct cnnl_call *call, double eps, int64_t groups, const struct op_tensor *x,
                      cnnlTensorDescriptor_t vector, const void *weight, const void *bias,
                      const struct op_tensor *y, cnnlTensorDescriptor_t mean_rstd, void *mean,

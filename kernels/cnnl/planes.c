@@ -62,21 +62,6 @@ const struct op_tensor *cnnl_unfolded(struct cnnl_call *call, const struct op_te
     return view;
 }
 
-const struct op_tensor *cnnl_last_two_turned(struct cnnl_call *call, const struct op_tensor *tensor)
-{
-    struct op_tensor *view = cnnl_view(call, tensor);
-    if (!view || tensor->rank < 2) {
-        cnnl_bad(call, "a matrix has two dimensions");
-        return view;
-    }
-    const unsigned row = tensor->rank - 2, column = tensor->rank - 1;
-    view->dim[row] = tensor->dim[column];
-    view->dim[column] = tensor->dim[row];
-    view->stride[row] = tensor->stride[column];
-    view->stride[column] = tensor->stride[row];
-    return view;
-}
-
 /** Sizes of a tensor [N, C, ...]. */
 struct planes {
     int64_t n, c, area;
