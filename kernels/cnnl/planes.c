@@ -48,8 +48,9 @@ const struct op_tensor *cnnl_unfolded(struct cnnl_call *call, const struct op_te
                                       int size, int step, const struct op_tensor *y)
 {
     struct op_tensor *view = cnnl_view(call, x);
-    if (!view || dim < 0 || dim >= (int)x->rank || x->rank == OP_RANK_MAX || size < 1 || step < 1 ||
-        y->rank != x->rank + 1 || y->dim[dim] != (x->dim[dim] - size) / step + 1) {
+    if (!view || dim < 0 || dim >= (int)x->rank || x->rank == OP_RANK_MAX || size < 1 ||
+        size > x->dim[dim] || step < 1 || y->rank != x->rank + 1 ||
+        y->dim[dim] != (x->dim[dim] - size) / step + 1) {
         cnnl_bad(call, "windows of %d every %d along dimension %d of %s do not make %s", size, step,
                  dim, op_tensor_shape_text(x).text, op_tensor_shape_text(y).text);
         return view;

@@ -47,7 +47,8 @@ static void windows_become_columns_and_back(void)
     cnnlTensorDescriptor_t filter;
     struct rig_tensor x = PLANE(&rig, nine, 1, 1, 3, 3), back = PLANE(&rig, NULL, 1, 1, 3, 3),
                       columns = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, 1, 4, 4),
-                      parts = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, 1, 1, 3, 2, 2);
+                      parts = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, 1, 1, 3, 2, 2),
+                      beyond = RIG(&rig, CNNL_DTYPE_FLOAT, NULL, 1, 1, 3, 1, 4);
     OK(cnnlCreateConvolutionDescriptor(&d));
     OK(cnnlSetConvolutionDescriptor(d, 4, pad, one, one, 1, CNNL_DTYPE_FLOAT));
     OK(cnnlCreateTensorDescriptor(&filter));
@@ -59,6 +60,7 @@ static void windows_become_columns_and_back(void)
     OK(cnnlUnfold(rig.handle, 3, 2, 1, T(x), T(parts)));
     NEAR(&rig, parts, ((double[]){1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9}), 0);
     EXPECT(cnnlUnfold(rig.handle, 3, 4, 1, T(x), T(parts)), CNNL_STATUS_BAD_PARAM);
+    EXPECT(cnnlUnfold(rig.handle, 3, 4, 2, T(x), T(beyond)), CNNL_STATUS_BAD_PARAM);
     OK(cnnlDestroyTensorDescriptor(filter));
     OK(cnnlDestroyConvolutionDescriptor(d));
     rig_end(&rig);
