@@ -3,12 +3,6 @@
  * repetition. */
 #include "cnnl_subjects.h"
 
-static const struct op_ints *all_dims(struct cnnl_call *call, const struct op_tensor *x)
-{
-    static const int64_t dims[OP_RANK_MAX] = {0, 1, 2, 3, 4, 5, 6, 7};
-    return cnnl_longs(call, dims, x->rank);
-}
-
 void cnnl_median(struct cnnl_call *call, const struct op_tensor *x, int64_t dim, bool ignore_nan,
                  const struct op_tensor *values, const struct op_tensor *index)
 {
@@ -35,16 +29,15 @@ void cnnl_median(struct cnnl_call *call, const struct op_tensor *x, int64_t dim,
 void cnnl_count_true(struct cnnl_call *call, const struct op_tensor *x,
                      const struct op_tensor *count)
 {
-    const struct op_tensor *truth = cnnl_temp_like(call, OP_TYPE_BOOL, x);
-    const struct op_tensor *sum = cnnl_temp(call, OP_TYPE_I64, 0, NULL);
-    const struct op_value compare[] = {op_value_tensor(x), op_value_scalar(cnnl_integer(call, 0)),
-                                       op_value_tensor(truth)};
-    const struct op_value add[] = {op_value_tensor(truth), op_value_ints(all_dims(call, x)),
-                                   op_value_int(false), op_value_type(OP_TYPE_I64),
-                                   op_value_tensor(sum)};
-    cnnl_run(call, "NeScalar", compare);
-    cnnl_run(call, "ReduceSum", add);
-    cnnl_give(call, cnnl_shaped(call, "count", count, 0, NULL), sum);
+    const struct op_tensor *sum = cnnl_shaped(call, "count", count, 0, NULL);
+    if (!sum) {
+        return;
+    }
+    const struct op_value args[] = {op_value_tensor(cnnl_as(call, OP_TYPE_BOOL, x)),
+                                    op_value_ints(cnnl_longs(call, NULL, 0)), // over all
+                                    op_value_int(false), op_value_type(sum->type),
+                                    op_value_tensor(sum)};
+    cnnl_run(call, "ReduceSum", args);
 }
 
 void cnnl_where(struct cnnl_call *call, const struct op_tensor *x, bool as_index,
