@@ -188,3 +188,47 @@ void cnnl_group_norm_backward(struct cnnl_call *call, const struct op_tensor *x,
                               int64_t groups, const struct op_tensor *diff_x,
                               const struct op_tensor *diff_weight,
                               const struct op_tensor *diff_bias);
+
+/* boxes.c */
+/** y = numbers of the boxes that are kept, count (i32 in device memory) how many. */
+void cnnl_nms(struct cnnl_call *call, const struct cnnlNmsStruct *d, const struct op_tensor *boxes,
+              const struct op_tensor *scores, const struct op_tensor *y, void *count);
+
+/* gates.c */
+/** A row of gates x channels for each of the batch. */
+const struct op_tensor *cnnl_gates(struct cnnl_call *call, const char *name,
+                                   cnnlTensorDescriptor_t desc, const void *data);
+/** As many numbers as a row has, of its type; NULL without memory. */
+const struct op_tensor *cnnl_gate_bias(struct cnnl_call *call, const struct op_tensor *gates,
+                                       const void *data);
+/** Memory of the gates' shape and type, if `bytes` are enough. */
+const struct op_tensor *cnnl_gate_reserve(struct cnnl_call *call, const struct op_tensor *gates,
+                                          const void *data, size_t bytes);
+/** The bytes of what the gradient of a step needs. */
+cnnlStatus_t cnnl_gate_bytes(const char *func, cnnlTensorDescriptor_t desc, size_t *bytes);
+
+/* fixed.c */
+/** What a whole number stands for, each one number in device memory: (q - offset) step / scale;
+ * scale and offset may be NULL. */
+struct cnnl_fixed {
+    const struct op_tensor *step, *scale, *offset;
+};
+struct cnnl_fixed cnnl_fixed_of_desc(struct cnnl_call *call, cnnlQuantizeMode_t mode,
+                                     cnnlTensorDescriptor_t desc);
+struct cnnl_fixed cnnl_fixed_of_memory(struct cnnl_call *call, const void *position,
+                                       const void *scale, const void *offset);
+/** The tensor as its whole numbers. */
+const struct op_tensor *cnnl_fixed(struct cnnl_call *call, const char *name,
+                                   cnnlTensorDescriptor_t desc, const void *data);
+/** The whole numbers in a float type that holds each of them. */
+const struct op_tensor *cnnl_widened(struct cnnl_call *call, const struct op_tensor *fixed);
+void cnnl_quantize(struct cnnl_call *call, const struct op_tensor *x, struct cnnl_fixed fixed,
+                   const struct op_tensor *y);
+/** y = sums of products of whole numbers as what they stand for, plus bias, which may be NULL. */
+void cnnl_dequantize(struct cnnl_call *call, const struct op_tensor *sums, struct cnnl_fixed a,
+                     struct cnnl_fixed b, const struct op_tensor *bias, const struct op_tensor *y);
+/** A bias that has a number for each of y's channels, which are y's second dimension. */
+const struct op_tensor *cnnl_channel_bias(struct cnnl_call *call, const struct op_tensor *bias,
+                                          const struct op_tensor *y);
+void cnnl_choose_fixed(struct cnnl_call *call, cnnlQuantizeMode_t mode, const struct op_tensor *x,
+                       int bits, void *position, void *scale);

@@ -376,7 +376,7 @@ def set_c(tables, face, block):
 
 
 def entries_c(tables, face):
-    parts = [NOTE, "#include <cnnl_objects.h>\n#include <cnnl/cnnl_call.h>\n#include <cnnl/cnnl_subjects.h>\n\n#include <stddef.h>\n#include <string.h>\n"]
+    parts = [NOTE, "#include <cnnl_objects.h>\n#include <cnnl/cnnl_call.h>\n#include <cnnl/cnnl_subjects.h>\n\n#include <math.h>\n#include <stddef.h>\n#include <string.h>\n"]
     for block in face.of("missing"):
         parts.append(missing_c(face, block))
     for block in face.of("size", "set", "op"):
