@@ -346,14 +346,21 @@ static leo_status by_planes(const void *object)
     return !goal->pool->max && is_global(goal->pool) ? plan_global(goal->pool) : OP_DECLINED;
 }
 
+static bool is_f16_map(const struct op_tensor *tensor)
+{
+    return tensor->format == OP_FORMAT_NC1HWC0 && tensor->rank == 4 && tensor->type == OP_TYPE_F16;
+}
+
 static leo_status by_blocks(const void *object)
 {
     const struct goal *goal = object;
     const struct op_pool *pool = goal->pool;
-    return pool->max && goal->native
-               ? op_pooling_plan_native(pool, op_call_tensor(pool->call, pool->large_name),
-                                        op_call_tensor(pool->call, pool->small_name))
-               : OP_DECLINED;
+    const struct op_tensor *large = op_call_tensor(pool->call, pool->large_name),
+                           *small = op_call_tensor(pool->call, pool->small_name);
+    if (!pool->mask || !goal->native || !is_f16_map(large) || !is_f16_map(small)) {
+        return OP_DECLINED;
+    }
+    return pool->backward ? op_pooling_plan_spread(pool) : op_pooling_plan_native(pool);
 }
 
 static leo_status by_lanes(const void *object)
@@ -396,7 +403,7 @@ static leo_status by_scalar_unit(const void *object)
 
 static const struct op_variant ways[] = {
     {"sums of planes", "a mean over each plane of maps in NC1HWC0", by_planes},
-    {"maps as they are stored", "the largest of f16 maps in NC1HWC0, not backward", by_blocks},
+    {"maps as they are stored", "the largest of f16 maps in NC1HWC0, and its gradient", by_blocks},
     {"lanes", "f16 or f32, windows that UB holds, two dimensions where in NC1HWC0", by_lanes},
     {"rows", "a tensor in a native format", by_rows},
     {"means by dimensions", "means of windows or shares that linear maps give", by_means},

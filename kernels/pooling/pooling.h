@@ -25,9 +25,9 @@ LEO_MUST_CHECK leo_status op_pooling_plan_max(const struct op_pool *pool);
 LEO_MUST_CHECK leo_status op_pooling_plan_average(const struct op_pool *pool);
 /** Whether both directions of this call would be taken so, in rows. */
 bool op_pooling_has_lanes(const struct op_pool *pool);
-/** The forward call on f16 maps in NC1HWC0, as they are stored. */
-LEO_MUST_CHECK leo_status op_pooling_plan_native(const struct op_pool *pool,
-                                                 const struct op_tensor *in,
-                                                 const struct op_tensor *out);
+/** The forward call with a mask on f16 maps in NC1HWC0, as they are stored. */
+LEO_MUST_CHECK leo_status op_pooling_plan_native(const struct op_pool *pool);
+/** Its gradient, likewise. */
+LEO_MUST_CHECK leo_status op_pooling_plan_spread(const struct op_pool *pool);
 /** Means, or their gradient. */
 LEO_MUST_CHECK leo_status op_pooling_plan_means(const struct op_pool *pool);

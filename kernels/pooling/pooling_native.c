@@ -86,21 +86,14 @@ static bool make_args(const struct op_pool *pool, struct op_pooling_native_args 
     return true;
 }
 
-static bool is_native_map(const struct op_tensor *tensor)
-{
-    return tensor->format == OP_FORMAT_NC1HWC0 && tensor->rank == 4 && tensor->type == OP_TYPE_F16;
-}
-
-leo_status op_pooling_plan_native(const struct op_pool *pool, const struct op_tensor *in,
-                                  const struct op_tensor *out)
+leo_status op_pooling_plan_native(const struct op_pool *pool)
 {
     struct op_pooling_native_args args;
-    if (pool->backward || !is_native_map(in) || !is_native_map(out) ||
-        !op_pooling_has_lanes(pool) || !make_args(pool, &args)) {
+    if (!op_pooling_has_lanes(pool) || !make_args(pool, &args)) {
         return OP_DECLINED;
     }
-    args.in = in->addr;
-    args.out = out->addr;
+    args.in = pool->large.addr;
+    args.out = pool->small.addr;
     args.index = pool->index->addr;
     const struct op_share share =
         op_share_make(args.pieces, 1, 1, op_plan_vector_cores(pool->call->plan));
