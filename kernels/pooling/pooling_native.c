@@ -29,16 +29,15 @@ static bool fit_rows(const struct op_pool *pool, struct op_pooling_native_args *
 {
     const struct op_pooling_dim *h = &pool->dim[1], *w = &pool->dim[2];
     const uint32_t ub = op_plan_caps(pool->call->plan)->ub_bytes;
-    // What the windows of whole repeats reach beyond the last row.
-    const int64_t reads = (args->out_pitch - 1) * w->stride + reach_of(w),
-                  slack = op_most(reads - args->pitch, 0);
+    const int64_t slack = reach_of(w) * BLOCK_BYTES; // behind the last line
     int64_t most = REPEATS_MAX * 8 / args->out_pitch;
     most = most < args->out_height ? most : args->out_height;
+    args->places = (uint32_t)op_least(h->stride, reach_of(h));
     for (; most > 0; most--) {
-        const int64_t lines = (most - 1) * h->stride + reach_of(h),
-                      windows = most * args->out_pitch;
-        args->in_bytes =
-            (uint32_t)op_round_up((lines * args->pitch + slack) * BLOCK_BYTES, REPEAT_BYTES);
+        const int64_t windows = most * args->out_pitch;
+        args->lines = (uint32_t)(most + (reach_of(h) - 1) / h->stride);
+        args->in_bytes = (uint32_t)op_round_up(
+            (int64_t)args->places * args->lines * args->pitch * BLOCK_BYTES + slack, REPEAT_BYTES);
         // Largest, numbers in f16 and f32, a repeat of a constant, bits.
         args->slot_bytes = (uint32_t)op_round_up(
             args->in_bytes + windows * 4 * BLOCK_BYTES + REPEAT_BYTES + windows * 2, REPEAT_BYTES);
@@ -56,7 +55,8 @@ static bool make_args(const struct op_pool *pool, struct op_pooling_native_args 
     const int64_t *large = pool->large.dim, *small = pool->small.dim;
     memset(args, 0, sizeof(*args));
     if (w->stride > STEP_MAX || h->kernel * w->kernel > EXACT_MAX ||
-        small[4] > REPEATS_MAX * 8 - LANES || large[3] > INT16_MAX || large[4] > INT16_MAX) {
+        small[4] > REPEATS_MAX * 8 - LANES || h->stride * large[4] > UINT16_MAX ||
+        large[3] > INT16_MAX || large[4] > INT16_MAX) {
         return false;
     }
     args->groups = (uint32_t)((small[1] + LANES - 1) / LANES);
@@ -73,8 +73,9 @@ static bool make_args(const struct op_pool *pool, struct op_pooling_native_args 
     args->dilation_h = (uint32_t)h->dilation;
     args->pad_w = (uint32_t)w->pad;
     args->pad_h = (uint32_t)h->pad;
-    args->pitch = (uint32_t)op_most(large[4] + w->pad, (small[4] - 1) * w->stride + reach_of(w));
-    args->out_pitch = (uint32_t)op_round_up(small[4], 16); // whole blocks of bits
+    const int64_t line = op_most(large[4] + w->pad, (small[4] - 1) * w->stride + reach_of(w));
+    args->out_pitch = (uint32_t)op_round_up((line + w->stride - 1) / w->stride, 8);
+    args->pitch = args->out_pitch * args->stride_w;
     if (!fit_rows(pool, args)) {
         return false;
     }

@@ -2,7 +2,7 @@
 /*
  * Max pooling in NC1HWC0 on the vector unit. A pixel's group of channels is a block of 32 bytes, so
  * that a window's step is the distance of blocks within an instruction: one instruction takes an
- * element of all windows of a row. First the largest of each window, then, from the last element
+ * element of all windows of a piece. First the largest of each window, then, from the last element
  * to the first, which one equals it.
  *
  * Flags, event = slot. V -> MTE2: slot free; MTE2 -> V: loaded; V -> MTE3: results ready; MTE3 ->
@@ -21,8 +21,7 @@ enum {
 /* A piece in UB: its rows of windows, and where its parts lie. */
 struct piece {
     uint32_t rows;
-    int32_t top;           /* line of the first window's first element */
-    uint32_t line0, line1; /* lines that are there */
+    int32_t top; /* line of the first window's first element */
     uint32_t in, best, index, wide, bits;
 };
 
@@ -34,45 +33,78 @@ OP_INLINE void dup_half(uint32_t at, uint32_t bytes, half value)
     }
 }
 
-/* Rows of windows whose line `y` is there, and where its element x is in UB for the first one. */
-struct reach {
-    uint32_t first, end;
-    uint32_t from, step;
+/* Lines of the plane with a place in a vertical step: the first of them in UB, and how many. */
+struct lines {
+    uint32_t first, count;
 };
 
-OP_INLINE struct reach reach_of(const struct op_pooling_native_args *t, const struct piece *p,
-                                uint32_t y, uint32_t x)
+OP_INLINE struct lines lines_of(const struct op_pooling_native_args *t, const struct piece *p,
+                                uint32_t place)
 {
-    const int32_t line = p->top + (int32_t)(y * t->dilation_h);
-    struct reach reach = {.first = 0, .end = p->rows, .step = t->stride_h * t->pitch * BLOCK};
-    int32_t at = line;
-    for (; reach.first < p->rows && at < (int32_t)p->line0; at += (int32_t)t->stride_h) {
-        reach.first++;
+    struct lines lines = {0, 0};
+    int32_t line = p->top + (int32_t)place;
+    for (; line < 0 && lines.first < t->lines; line += (int32_t)t->stride_h) {
+        lines.first++;
     }
-    int32_t last = line + (int32_t)((p->rows - 1) * t->stride_h);
-    for (; reach.end > reach.first && last >= (int32_t)p->line1; last -= (int32_t)t->stride_h) {
-        reach.end--;
+    if (line >= 0 && line < (int32_t)t->height) {
+        const uint32_t left = (t->height - (uint32_t)line + t->stride_h - 1) / t->stride_h;
+        lines.count = op_min(left, t->lines - lines.first);
     }
-    reach.from =
-        p->in + ((uint32_t)(at - (int32_t)p->line0) * t->pitch + x * t->dilation_w) * BLOCK;
-    return reach;
+    return lines;
+}
+
+OP_INLINE uint32_t place_bytes(const struct op_pooling_native_args *t)
+{
+    return t->lines * t->pitch * BLOCK;
+}
+
+OP_INLINE void load(const struct op_pooling_native_args *t, const struct piece *p, uint64_t plane)
+{
+    for (uint32_t place = 0; place < t->places; place++) {
+        const struct lines lines = lines_of(t, p, place);
+        const uint32_t line = (uint32_t)(p->top + (int32_t)(place + lines.first * t->stride_h));
+        if (lines.count > 0) {
+            copy_gm_to_ubuf(
+                (__ubuf__ void *)(uintptr_t)(p->in + place * place_bytes(t) +
+                                             (lines.first * t->pitch + t->pad_w) * BLOCK),
+                (__gm__ void *)(t->in + (plane * t->height + line) * t->width * BLOCK), 0,
+                (uint16_t)lines.count, (uint16_t)t->width, (uint16_t)((t->stride_h - 1) * t->width),
+                (uint16_t)(t->pitch - t->width));
+        }
+    }
+}
+
+/* Lines outside the plane. */
+OP_INLINE void pad_lines(const struct op_pooling_native_args *t, const struct piece *p)
+{
+    const uint32_t line_bytes = t->pitch * BLOCK;
+    for (uint32_t place = 0; place < t->places; place++) {
+        const struct lines lines = lines_of(t, p, place);
+        const uint32_t at = p->in + place * place_bytes(t), end = lines.first + lines.count;
+        dup_half(at, lines.first * line_bytes, (half)-__builtin_inff());
+        dup_half(at + end * line_bytes, (t->lines - end) * line_bytes, (half)-__builtin_inff());
+    }
+}
+
+/* An element of the first row's windows. */
+OP_INLINE uint32_t element_of(const struct op_pooling_native_args *t, const struct piece *p,
+                              uint32_t y, uint32_t x)
+{
+    const uint32_t down = y * t->dilation_h, line = down / t->stride_h,
+                   place = down - line * t->stride_h;
+    return p->in + place * place_bytes(t) + (line * t->pitch + x * t->dilation_w) * BLOCK;
 }
 
 OP_INLINE void take_largest(const struct op_pooling_native_args *t, const struct piece *p)
 {
-    const uint8_t repeats = (uint8_t)(t->out_pitch / 8), step = (uint8_t)t->stride_w,
+    const uint8_t repeats = (uint8_t)(p->rows * t->out_pitch / 8), step = (uint8_t)t->stride_w,
                   jump = (uint8_t)(8 * t->stride_w);
-    const uint32_t row = t->out_pitch * BLOCK;
-    dup_half(p->best, p->rows * row, (half)-__builtin_inff());
+    dup_half(p->best, p->rows * t->out_pitch * BLOCK, (half)-__builtin_inff());
     for (uint32_t y = 0; y < t->kernel_h; y++) {
         for (uint32_t x = 0; x < t->kernel_w; x++) {
-            const struct reach reach = reach_of(t, p, y, x);
-            uint32_t from = reach.from, best = p->best + reach.first * row;
             pipe_barrier(PIPE_V);
-            for (uint32_t r = reach.first; r < reach.end; r++, from += reach.step, best += row) {
-                vmax(op_ub_f16(best), op_ub_f16(best), op_ub_f16(from), repeats, 1, 1, step, 8, 8,
-                     jump);
-            }
+            vmax(op_ub_f16(p->best), op_ub_f16(p->best), op_ub_f16(element_of(t, p, y, x)), repeats,
+                 1, 1, step, 8, 8, jump);
         }
     }
     pipe_barrier(PIPE_V);
@@ -99,34 +131,14 @@ OP_INLINE void begin_index(const struct op_pooling_native_args *t, const struct 
     }
 }
 
-OP_INLINE void set_bits(uint32_t begin, uint32_t end)
-{
-    set_vector_mask(0, 0xffff);
-    for (uint32_t at = begin; at < end; at += BLOCK) {
-        vector_dup((__ubuf__ int16_t *)(uintptr_t)at, (int16_t)-1, 1, 1, 1, 8, 8);
-    }
-    set_vector_mask(~0ull, ~0ull);
-}
-
 /* Bits of all windows, set where an element is another than the largest, as padding always is. */
 OP_INLINE void find_other(const struct op_pooling_native_args *t, const struct piece *p, uint32_t y,
                           uint32_t x)
 {
-    const uint8_t repeats = (uint8_t)(t->out_pitch / 8), step = (uint8_t)t->stride_w,
+    const uint8_t repeats = (uint8_t)(p->rows * t->out_pitch / 8), step = (uint8_t)t->stride_w,
                   jump = (uint8_t)(8 * t->stride_w);
-    const uint32_t row = t->out_pitch * BLOCK, row_bits = t->out_pitch * 2;
-    const struct reach reach = reach_of(t, p, y, x);
-    uint32_t from = reach.from, best = p->best + reach.first * row,
-             bits = p->bits + reach.first * row_bits;
-    set_bits(p->bits, bits);
-    for (uint32_t r = reach.first; r < reach.end; r++) {
-        vcmpv_ne((__ubuf__ uint8_t *)(uintptr_t)bits, op_ub_f16(from), op_ub_f16(best), repeats, 1,
-                 step, 1, 8, jump, 8);
-        from += reach.step;
-        best += row;
-        bits += row_bits;
-    }
-    set_bits(bits, p->bits + p->rows * row_bits);
+    vcmpv_ne((__ubuf__ uint8_t *)(uintptr_t)p->bits, op_ub_f16(element_of(t, p, y, x)),
+             op_ub_f16(p->best), repeats, 1, step, 1, 8, jump, 8);
 }
 
 /* Elements from the last to the first: the first that is the largest stays. */
@@ -207,10 +219,6 @@ OP_INLINE struct piece place_piece(const struct op_pooling_native_args *t, uint3
     const uint32_t windows = t->rows * t->out_pitch;
     p.rows = op_min(t->rows, t->out_height - row0);
     p.top = (int32_t)(row0 * t->stride_h) - (int32_t)t->pad_h;
-    const int32_t bottom =
-        p.top + (int32_t)((p.rows - 1) * t->stride_h + (t->kernel_h - 1) * t->dilation_h);
-    p.line0 = p.top < 0 ? 0 : (uint32_t)p.top;
-    p.line1 = op_min(bottom < 0 ? 0 : (uint32_t)bottom + 1, t->height);
     p.in = slot * t->slot_bytes;
     p.best = p.in + t->in_bytes;
     p.index = p.best + windows * BLOCK;
@@ -236,13 +244,11 @@ __global__ __vector__ void pool_max_native(struct op_pooling_native_args args)
         const uint32_t row0 = (uint32_t)(number - plane * row_pieces) * t->rows;
         const struct piece p = place_piece(t, row0, slot);
         wait_flag(PIPE_V, PIPE_MTE2, slot);
-        copy_gm_to_ubuf((__ubuf__ void *)(uintptr_t)(p.in + t->pad_w * BLOCK),
-                        (__gm__ void *)(t->in + (plane * t->height + p.line0) * t->width * BLOCK),
-                        0, (uint16_t)(p.line1 - p.line0), (uint16_t)t->width, 0,
-                        (uint16_t)(t->pitch - t->width));
+        load(t, &p, plane);
         set_flag(PIPE_MTE2, PIPE_V, slot);
         wait_flag(PIPE_MTE2, PIPE_V, slot);
         wait_flag(PIPE_MTE3, PIPE_V, slot);
+        pad_lines(t, &p);
         take_largest(t, &p);
         take_index(t, &p);
         if (padded) {

@@ -13,7 +13,7 @@ enum {
     WIDE_BYTES = 64, /* 16 channels in f32 */
     REPEAT_BYTES = 256,
     BANK_ROW_BYTES = 512, /* what is chosen moves within a row of the buffer's banks */
-    REPEATS_MAX = 255,    /* of an instruction over all windows of a piece, 8 windows each */
+    REPEATS_MAX = 255,    /* of an instruction over all windows of a piece */
     PIXELS = 4,           /* of a repeat in f32 */
     STEP_MAX = 63,        /* repeats of results step by 4 windows, in a field of 8 bits */
 };
@@ -23,26 +23,28 @@ static int64_t reach_of(const struct op_pooling_dim *d)
     return (d->kernel - 1) * d->dilation;
 }
 
-/* Where everything of a piece of so many lines is; false: UB is too small. */
+/* Where everything of a piece of so many lines a place is; false: UB is too small. */
 static bool lay_out(const struct op_pool *pool, uint32_t lines, struct op_pooling_spread_args *args)
 {
     struct op_window_args *map = &args->map;
-    map->rows = lines;
-    map->lines = (uint32_t)op_least((lines - 1 + reach_of(&pool->dim[1])) / map->stride_h + 1,
-                                    map->out_height);
-    const uint32_t windows = map->lines * map->out_pitch, eights = (windows + 7) / 8 * 8;
-    if (eights / 8 > REPEATS_MAX) {
+    const uint64_t windows = (uint64_t)(lines + args->reach) * args->columns,
+                   eights = (windows + 7) / 8 * 8, line = (uint64_t)lines * args->columns,
+                   places = (uint64_t)map->stride_h * map->stride_w;
+    if (windows / PIXELS > REPEATS_MAX) {
         return false;
     }
-    const uint64_t sums = (uint64_t)map->stride_w * lines * args->columns * WIDE_BYTES;
-    args->side_bytes = eights * BLOCK_BYTES;
-    map->large_bytes = (uint32_t)op_round_up(lines * map->pitch * BLOCK_BYTES, REPEAT_BYTES);
-    map->slot_bytes = eights * BLOCK_BYTES + 2 * args->side_bytes;
-    const uint64_t gradient = (uint64_t)op_round_up((int64_t)sums, REPEAT_BYTES),
-                   in = gradient + (uint64_t)eights * WIDE_BYTES, out = in + 2 * map->slot_bytes,
-                   bits = out + 2 * map->large_bytes,
-                   chosen = bits + 2 * (uint64_t)op_round_up(eights, REPEAT_BYTES),
-                   end = chosen + (uint64_t)eights * WIDE_BYTES + BANK_ROW_BYTES;
+    map->rows = lines;
+    args->place_bytes = (uint32_t)line * WIDE_BYTES;
+    args->side_bytes = (uint32_t)eights * BLOCK_BYTES;
+    map->large_bytes = (uint32_t)op_round_up((int64_t)(places * line * BLOCK_BYTES), REPEAT_BYTES);
+    map->slot_bytes = 3 * args->side_bytes; // the gradient in f16 is as large as half the numbers
+    // Windows reach a few columns past the last row.
+    const uint64_t sums = places * args->place_bytes + (uint64_t)args->columns * WIDE_BYTES,
+                   gradient = (uint64_t)op_round_up((int64_t)sums, REPEAT_BYTES),
+                   in = gradient + eights * WIDE_BYTES, out = in + 2 * (uint64_t)map->slot_bytes,
+                   bits = out + 2 * (uint64_t)map->large_bytes,
+                   chosen = bits + 2 * (uint64_t)op_round_up((int64_t)eights, REPEAT_BYTES),
+                   end = chosen + eights * WIDE_BYTES + BANK_ROW_BYTES;
     if (end > op_plan_caps(pool->call->plan)->ub_bytes) {
         return false;
     }
@@ -56,15 +58,20 @@ static bool lay_out(const struct op_pool *pool, uint32_t lines, struct op_poolin
     return true;
 }
 
+static int64_t pieces_of(const struct op_pooling_spread_args *args, int64_t lines)
+{
+    return op_parts(args->map.height + args->map.pad_h, lines * args->map.stride_h);
+}
+
 static bool make_args(const struct op_pool *pool, struct op_pooling_spread_args *args)
 {
     const struct op_pooling_dim *h = &pool->dim[1], *w = &pool->dim[2];
     const int64_t *large = pool->large.dim, *small = pool->small.dim;
     struct op_window_args *map = &args->map;
     memset(args, 0, sizeof(*args));
-    if (w->stride > STEP_MAX || small[4] > REPEATS_MAX * 8 || large[3] > INT16_MAX ||
-        large[4] > INT16_MAX || h->kernel > INT16_MAX || w->kernel > INT16_MAX ||
-        h->stride > INT16_MAX || reach_of(h) > INT16_MAX || reach_of(w) > INT16_MAX) {
+    if (w->stride > STEP_MAX || large[3] > INT16_MAX || h->stride * large[4] > UINT16_MAX ||
+        h->kernel > INT16_MAX || w->kernel > INT16_MAX || h->stride > INT16_MAX ||
+        reach_of(h) > INT16_MAX || reach_of(w) > INT16_MAX) {
         return false;
     }
     map->groups = (uint32_t)((small[1] + 15) / 16);
@@ -81,26 +88,20 @@ static bool make_args(const struct op_pool *pool, struct op_pooling_spread_args 
     map->dilation_h = (uint32_t)h->dilation;
     map->pad_w = (uint32_t)w->pad;
     map->pad_h = (uint32_t)h->pad;
-    map->out_pitch = (uint32_t)op_round_up(small[4], PIXELS);
-    const int64_t reached = reach_of(w) / w->stride + map->out_pitch,
-                  held = (w->pad + large[4] + w->stride - 1) / w->stride;
-    args->columns = (uint32_t)op_round_up(op_most(reached, held), PIXELS);
+    args->reach = (uint32_t)(reach_of(h) / h->stride);
+    args->columns = (uint32_t)op_round_up(
+        op_most(reach_of(w) / w->stride + small[4], op_parts(w->pad + large[4], w->stride)),
+        PIXELS);
     map->pitch = args->columns * map->stride_w;
-    uint32_t lines = (uint32_t)op_least(map->height, REPEATS_MAX);
-    while (lines > 0 && !lay_out(pool, lines, args)) {
+    int64_t lines = op_least(pieces_of(args, 1), REPEATS_MAX);
+    // Smaller pieces rather than idle cores.
+    const int64_t planes = small[0] * map->groups, cores = op_plan_vector_cores(pool->call->plan);
+    lines = op_least(lines, op_parts(planes * pieces_of(args, 1), cores));
+    while (lines > 0 && !lay_out(pool, (uint32_t)lines, args)) {
         lines--;
     }
-    if (lines == 0) {
-        return false;
-    }
-    // Smaller pieces rather than idle cores.
-    const int64_t planes = small[0] * map->groups, cores = op_plan_vector_cores(pool->call->plan),
-                  wanted = op_most((planes * map->height + cores - 1) / cores, 1);
-    if (wanted < lines && !lay_out(pool, (uint32_t)wanted, args)) {
-        return false;
-    }
-    map->pieces = (uint64_t)(planes * ((map->height + map->rows - 1) / map->rows));
-    return true;
+    map->pieces = lines > 0 ? (uint64_t)(planes * pieces_of(args, lines)) : 0;
+    return lines > 0;
 }
 
 leo_status op_pooling_plan_spread(const struct op_pool *pool)
