@@ -146,6 +146,14 @@ static leo_status fill_columns(const struct lowering *low, const struct op_tenso
     return op_plan_copy(low->plan, &to, &view);
 }
 
+/* Whether a window's elements lie side by side for longer than those of an element of all windows
+ * do: then the columns are made transposed. */
+static bool is_by_windows(const struct op_convolution *shape)
+{
+    const unsigned last = OP_CONVOLUTION_DIMS - 1;
+    return shape->stride[last] > 1 && shape->dilation[last] == 1 && shape->kernel[last] > 1;
+}
+
 static struct op_tensor matrices(uint64_t addr, enum op_type type, unsigned rank,
                                  const int64_t *dim, const int64_t *stride)
 {
@@ -214,6 +222,16 @@ static leo_status place_columns(const struct lowering *low, int64_t images, enum
         addr);
 }
 
+// The columns of some images as [images, group, ck, p].
+static struct op_tensor columns_of(const struct lowering *low, int64_t images, uint64_t addr)
+{
+    const bool turned = is_by_windows(low->shape);
+    const int64_t dim[] = {images, low->shape->groups, turned ? low->positions : low->depth,
+                           turned ? low->depth : low->positions};
+    const struct op_tensor stored = op_tensor_dense(addr, low->type, 4, dim);
+    return turned ? transpose(&stored) : stored;
+}
+
 static leo_status plan_out(const struct lowering *low, const struct op_tensor *x,
                            const struct op_tensor *w, const struct op_tensor *y)
 {
@@ -237,10 +255,10 @@ static leo_status plan_out(const struct lowering *low, const struct op_tensor *x
         if (plain) {
             b = as_matrices(&dense, low->shape->groups);
         } else {
-            const int64_t dim[] = {count, low->shape->groups, low->depth, low->positions};
-            b = op_tensor_dense(columns, low->type, 4, dim);
+            b = columns_of(low, count, columns);
             if (status == LEO_OK) {
-                status = fill_columns(low, &x_part, "ngcp", columns);
+                status = fill_columns(low, &x_part, is_by_windows(low->shape) ? "ngpc" : "ngcp",
+                                      columns);
             }
         }
         if (status == LEO_OK) {
@@ -378,9 +396,11 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
                               const struct op_tensor *x, const struct op_tensor *w)
 {
     const struct op_convolution *shape = low->shape;
+    const bool by_windows = is_by_windows(shape);
     const int64_t images = shape->images, all = images * low->positions;
     const int64_t a_dim[] = {shape->groups, low->y_group, all},
-                  b_dim[] = {shape->groups, low->depth, all},
+                  b_dim[] = {shape->groups, by_windows ? all : low->depth,
+                             by_windows ? low->depth : all},
                   out_dim[] = {shape->groups, low->y_group, low->depth};
     const int64_t y_dim[] = {shape->groups, low->y_group, images, y->dim[2], y->dim[3], y->dim[4]};
     struct op_tensor a;
@@ -401,14 +421,13 @@ static leo_status plan_weight(const struct lowering *low, const struct op_tensor
         status = place_columns(low, images, low->type, &columns);
     }
     if (status == LEO_OK) {
-        status = fill_columns(low, x, "gcnp", columns);
+        status = fill_columns(low, x, by_windows ? "gnpc" : "gcnp", columns);
     }
     if (status != LEO_OK) {
         return status;
     }
-    // Positions lie along the rows, where the copy that makes them has its longest runs.
     const struct op_tensor stored = op_tensor_dense(columns, low->type, 3, b_dim),
-                           b = transpose(&stored);
+                           b = by_windows ? stored : transpose(&stored);
     const struct op_tensor out = op_tensor_dense(w->addr, w->type, 3, out_dim);
     return multiply(low, &a, &b, &out);
 }

@@ -211,6 +211,9 @@ static void convolutions_equal_sums_in_double(void)
         {2, 24, 1, 1, {112, 60}, {5, 3}, {2, 2}, {2, 1}, {1, 1}, {0, 0}}, // bands and phases
         {2, 9, 1, 3, {12, 10}, {2, 4}, {1, 1}, {0, 3}, {1, 1}, {0, 0}},
         {3, 1, 2, 4, {4, 4}, {1, 1}, {2, 2}, {1, 1}, {1, 1}, {0, 0}}, // padding without windows
+        // Patches: columns by windows, of all images at once and with gaps between them.
+        {3, 1, 3, 24, {64, 96}, {32, 32}, {32, 32}, {0, 0}, {1, 1}, {0, 0}},
+        {2, 2, 5, 4, {29, 41}, {9, 11}, {10, 13}, {1, 2}, {1, 1}, {0, 0}},
         // Whole groups of 16 channels: img2col. Several images a tile, tiles of an image, phases of
         // a stride, positions that no window reaches, more output channels than a tile has.
         {5, 1, 32, 16, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
