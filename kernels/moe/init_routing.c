@@ -298,7 +298,7 @@ static void put_rows(struct op_chain *chain, const struct routing *r, const stru
         op_chain_copy(chain, r->rows, &s->order);
         return;
     }
-    const struct op_tensor rank = op_moe_order(chain, &s->order, NULL),
+    const struct op_tensor rank = op_moe_rank(chain, &s->order),
                            narrow = op_chain_dense(chain, OP_TYPE_I32, &rank);
     if (!r->room) {
         OP_CHAIN_CALL(chain, "MoeActiveRank", op_value_tensor(&s->keys), op_value_tensor(&narrow),

@@ -28,7 +28,7 @@ static struct map sort_map(struct op_chain *chain, const struct op_tensor *given
 {
     struct map map = {.count = count, .tokens = given->dim[0], .experts = given->dim[1]};
     const struct op_tensor turned = op_view_swap(given, 0, 1), list = op_moe_flat(chain, &turned),
-                           key = op_chain_temp_like(chain, OP_TYPE_I32, &list);
+                           key = op_chain_temp_like(chain, OP_TYPE_BOOL, &list);
     OP_CHAIN_CALL(chain, "MoeUnset", op_value_tensor(&list), op_value_tensor(&key));
     map.order = op_moe_order(chain, &key, NULL);
     const struct op_tensor first = op_view_slice(&map.order, 0, 0, count);
@@ -54,8 +54,7 @@ static void spread(struct op_chain *chain, const struct map *map, const struct o
                    const struct op_tensor *out)
 {
     const int64_t shape[] = {map->experts, map->tokens};
-    const struct op_tensor rank = op_moe_order(chain, &map->order, NULL),
-                           table = op_view_insert(list, 1),
+    const struct op_tensor rank = op_moe_rank(chain, &map->order), table = op_view_insert(list, 1),
                            rows = op_moe_rows(chain, &table, &rank, true),
                            seen = op_view_shape(&rows, 2, shape),
                            turned = op_view_swap(&seen, 0, 1);
@@ -87,7 +86,7 @@ leo_status op_plan_moe_map_permute(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     const struct map map = sort_map(&chain, given, count);
     op_moe_take_rows(&chain, tokens, &map.token, out);
-    const struct op_tensor places = op_moe_order(&chain, &map.token, NULL);
+    const struct op_tensor places = op_moe_rank(&chain, &map.token);
     op_chain_copy(&chain, op_call_tensor(call, "sortedIndicesOut"), &places);
     if (probs) {
         const struct op_tensor picked = pick(&chain, &map, probs);

@@ -12,6 +12,9 @@ struct op_tensor op_moe_flat(struct op_chain *chain, const struct op_tensor *ten
 /** The order that sorts a list, stable, i64; `values` (NULL: not wanted) gets it sorted. */
 struct op_tensor op_moe_order(struct op_chain *chain, const struct op_tensor *list,
                               const struct op_tensor *values);
+/** The order that sorts a list of i64 from 0 on that are no more than it is long, as an order is:
+ * of that, where each place went. */
+struct op_tensor op_moe_rank(struct op_chain *chain, const struct op_tensor *order);
 /** For each expert from `first` to before `end`: how many places of the sorted list of i32 are less
  * than it, with `after` not behind it; i32 or i64. */
 struct op_tensor op_moe_bound(struct op_chain *chain, const struct op_tensor *sorted, int64_t first,

@@ -97,7 +97,7 @@ leo_status op_plan_moe_reroute(const struct op_call *call)
         op_chain_copy(&chain, out, &seen);
     }
     const bool to = op_call_int(call, "idx_type") == WHERE_TO;
-    const struct op_tensor index = to ? op_moe_order(&chain, &order, NULL) : order;
+    const struct op_tensor index = to ? op_moe_rank(&chain, &order) : order;
     op_chain_copy(&chain, op_call_tensor(call, "permute_token_idx"), &index);
     return chain.status;
 }

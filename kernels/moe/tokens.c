@@ -30,6 +30,16 @@ struct op_tensor op_moe_order(struct op_chain *chain, const struct op_tensor *li
     return order;
 }
 
+struct op_tensor op_moe_rank(struct op_chain *chain, const struct op_tensor *order)
+{
+    enum { EXACT = 1 << 24 }; // f32 holds every place, and is sorted in one go
+    if (op_tensor_count(order) > EXACT) {
+        return op_moe_order(chain, order, NULL);
+    }
+    const struct op_tensor key = op_chain_dense(chain, OP_TYPE_F32, order);
+    return op_moe_order(chain, &key, NULL);
+}
+
 void op_moe_turn(struct op_chain *chain, const struct op_tensor *a, const struct op_tensor *b,
                  const struct op_tensor cos[2], const struct op_tensor sin[2],
                  const struct op_tensor out[2])
@@ -152,7 +162,7 @@ leo_status op_plan_moe_permute(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor list = op_moe_flat(&chain, indices),
                            order = op_moe_order(&chain, &list, NULL),
-                           places = op_moe_order(&chain, &order, NULL),
+                           places = op_moe_rank(&chain, &order),
                            first = op_view_slice(&order, 0, 0, kept),
                            source = op_chain_temp_like(&chain, OP_TYPE_I64, &first);
     OP_CHAIN_CALL(&chain, "MoeQuotient", op_value_tensor(&first),
