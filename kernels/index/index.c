@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements by index tensors along one dimension, and backwards; picks the plan of each row with the
  * word "index". Several tensors: index_several.c; embeddings: embedding.c. */
+#include "../frame/chain.h"
 #include "../frame/dims.h"
 #include "index_launch.h"
 
@@ -82,6 +83,21 @@ static struct op_tensor first_of(const struct op_tensor *src, const struct op_te
     return first;
 }
 
+// Whether an index names whole slices: it says the same for all elements of one. `list`: of each.
+static bool is_repeated(const struct op_tensor *index, const struct op_tensor *table, unsigned dim,
+                        struct op_tensor *list)
+{
+    bool same = index->rank == table->rank && index->rank > 0;
+    *list = *index;
+    for (unsigned i = index->rank; same && i-- > 0;) {
+        if (i != dim) {
+            same = index->dim[i] == table->dim[i] && (index->dim[i] == 1 || index->stride[i] == 0);
+            *list = same && index->dim[i] > 0 ? op_view_select(list, i, 0) : *list;
+        }
+    }
+    return same && list->rank == 1;
+}
+
 // out = self, then the values go where index says.
 static leo_status plan_scatter(const struct op_call *call)
 {
@@ -135,10 +151,16 @@ static leo_status plan_scatter(const struct op_call *call)
                                          .out = out,
                                          .dim = dim,
                                          .mode = modes[reduce]};
+    struct op_tensor list;
+    const bool slices = in_place && modes[reduce] == OP_INDEX_PUT && dim == 0 &&
+                        is_repeated(index, out, dim, &list);
     const struct op_index_goal goal = {.call = call,
                                        .elements = &args,
+                                       .rows = slices ? op_index_by_changing_rows : NULL,
                                        .lines = general ? NULL : &lines,
                                        .table = out,
+                                       .index = &list,
+                                       .values = &values,
                                        .from = self};
     op_index_begin(&args, index->rank, index->dim, modes[reduce]);
     args.skip = general ? OP_INDEX_NOWHERE : INT64_MIN;

@@ -24,10 +24,11 @@ LEO_MUST_CHECK leo_status op_index_plan_add_rows(struct op_plan *plan,
                                                  const struct op_tensor *index, int64_t skip,
                                                  const int64_t *dim, const struct op_tensor *out,
                                                  struct op_tensor *sums);
-/** table[index[i]] = values[i] in the order of the list; table has two dimensions. */
+/** table[index[i]] = values[i] in the order of the list, nothing where index[i] is `skip`; table
+ * has two dimensions. */
 LEO_MUST_CHECK leo_status op_index_plan_put_rows(struct op_plan *plan,
                                                  const struct op_tensor *values,
-                                                 const struct op_tensor *index,
+                                                 const struct op_tensor *index, int64_t skip,
                                                  const struct op_tensor *table);
 
 /** Elements along `dim`: index has the table's rank, and its shape but for `dim`. */

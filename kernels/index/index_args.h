@@ -46,13 +46,14 @@ enum { OP_INDEX_SLOT = 32768 }; /**< bytes of UB for rows of values, two of them
  * coupled core what is written has whole blocks. index_get_rows: `rows` rows at a time; block b
  * works on list entries [b * per_block, ..). index_add_rows: pieces are columns of blocks in
  * `parts` parts of `rows` rows of the table. index_put_rows: `rows` rows of values at a time; block
- * b writes blocks [b * per_block, ..) of every row.
+ * b writes blocks [b / parts * per_block, ..) of the rows [b % parts * part_rows, ..).
  */
 struct op_index_rows_args {
     uint64_t table, value, index;
     uint64_t count, per_block, pitch;
     int64_t limit; /**< rows of the table; negative indices count from there */
     int64_t skip;  /**< an index at which nothing is done */
+    int64_t part_rows;
     uint32_t bytes, value_pitch, blocks, rows, parts;
     uint8_t index_type;
 };

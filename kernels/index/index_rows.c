@@ -211,15 +211,30 @@ static leo_status take_apart(struct op_plan *plan, const struct op_tensor *table
     return status == LEO_OK ? op_plan_copy(plan, value_rows, values) : status;
 }
 
+// Rows are shared out by their columns of blocks, and if that leaves cores idle, by their numbers.
+static uint32_t share_puts(const struct op_plan *plan, struct op_index_rows_args *args)
+{
+    enum { LEAST_PUTS = 8 }; // [A] of a core
+    const struct op_share columns = op_share_make(args->blocks, 1, 1, op_plan_vector_cores(plan));
+    const int64_t idle = op_plan_vector_cores(plan) / columns.blocks,
+                  parts = op_least(op_least(idle, args->limit),
+                                   op_parts((int64_t)args->count, LEAST_PUTS));
+    args->per_block = columns.per_block;
+    args->part_rows = op_parts(args->limit, parts);
+    args->parts = (uint32_t)op_parts(args->limit, args->part_rows);
+    return columns.blocks * args->parts;
+}
+
 leo_status op_index_plan_put_rows(struct op_plan *plan, const struct op_tensor *values,
-                                  const struct op_tensor *index, const struct op_tensor *table)
+                                  const struct op_tensor *index, int64_t skip,
+                                  const struct op_tensor *table)
 {
     const int64_t bytes = table->dim[1] * op_type_bytes(table->type),
                   dim[] = {op_tensor_count(index), table->dim[1]};
     struct op_tensor dense, list, rows = *table;
     const bool direct = writes_rows(plan, bytes);
     if (!has_rows(bytes) || values->type != table->type || table->stride[1] != 1 ||
-        !is_list(index)) {
+        !is_list(index) || op_tensor_count(index) == 0) {
         return OP_DECLINED;
     }
     leo_status status = op_plan_dense(plan, values, values->type, &dense);
@@ -236,10 +251,9 @@ leo_status op_index_plan_put_rows(struct op_plan *plan, const struct op_tensor *
     }
     struct op_index_rows_args args = begin_args(&list, &rows, &dense);
     args.bytes = direct ? args.bytes : args.blocks * BLOCK_BYTES;
-    const struct op_share share = op_share_make(args.blocks, 1, 1, op_plan_vector_cores(plan));
-    args.per_block = share.per_block;
-    args.rows = (uint32_t)(OP_INDEX_SLOT / (share.per_block * BLOCK_BYTES));
-    status =
-        op_plan_launch(plan, "index_rows", "index_put_rows", share.blocks, &args, sizeof(args), 3);
+    args.skip = skip;
+    const uint32_t blocks = share_puts(plan, &args);
+    args.rows = (uint32_t)(OP_INDEX_SLOT / (args.per_block * BLOCK_BYTES));
+    status = op_plan_launch(plan, "index_rows", "index_put_rows", blocks, &args, sizeof(args), 3);
     return status == LEO_OK && !direct ? op_plan_copy(plan, table, &rows) : status;
 }

@@ -11,14 +11,23 @@
 
 enum { BLOCK = 32 };
 
-/* The row that list entry `i` names; one out of range is a fault. */
-OP_INLINE int64_t row_at(const struct op_index_rows_args *t, uint64_t i)
+OP_INLINE int64_t given_at(const struct op_index_rows_args *t, uint64_t i)
 {
-    const int64_t given = op_get_i(t->index + i * op_bytes_of(t->index_type), t->index_type),
-                  row = given < 0 ? given + t->limit : given;
+    return op_get_i(t->index + i * op_bytes_of(t->index_type), t->index_type);
+}
+
+/* The row that an index names; one out of range is a fault. */
+OP_INLINE int64_t row_of(const struct op_index_rows_args *t, int64_t given)
+{
+    const int64_t row = given < 0 ? given + t->limit : given;
     leo_assert(row >= 0 && row < t->limit, "index %lld of a dimension of %lld", (long long)given,
                (long long)t->limit);
     return row;
+}
+
+OP_INLINE int64_t row_at(const struct op_index_rows_args *t, uint64_t i)
+{
+    return row_of(t, given_at(t, i));
 }
 
 /* value[i] = table[index[i]]: rows are gathered in UB and leave together. */
@@ -123,12 +132,14 @@ __global__ __vector__ void index_add_rows(struct op_index_rows_args args)
 
 /*
  * table[index[i]] = value[i], in the order of the list: the last one stays. A block takes
- * `per_block` blocks of 32 bytes of all rows, so that no other one writes its elements.
+ * `per_block` blocks of 32 bytes of its part of the rows, so that no other one writes its elements.
  */
 __global__ __vector__ void index_put_rows(struct op_index_rows_args args)
 {
     const struct op_index_rows_args copy = args, *t = &copy;
-    const uint64_t first = (uint64_t)get_block_idx() * t->per_block;
+    const uint32_t column = get_block_idx() / t->parts;
+    const int64_t row0 = (int64_t)(get_block_idx() - column * t->parts) * t->part_rows;
+    const uint64_t first = (uint64_t)column * t->per_block;
     const uint32_t blocks = (uint32_t)op_min64(t->per_block, t->blocks - first),
                    bytes = (uint32_t)op_min64(blocks * BLOCK, t->bytes - first * BLOCK);
     uint32_t slot = 0;
@@ -142,8 +153,13 @@ __global__ __vector__ void index_put_rows(struct op_index_rows_args args)
         set_flag(PIPE_MTE2, PIPE_MTE3, slot);
         wait_flag(PIPE_MTE2, PIPE_MTE3, slot);
         for (uint32_t r = 0; r < rows; r++) {
+            const int64_t given = given_at(t, i + r),
+                          row = given == t->skip ? -1 : row_of(t, given);
+            if (row < row0 || row >= row0 + t->part_rows) {
+                continue;
+            }
             pipe_barrier(PIPE_MTE3); // stores of the same row stay in their order
-            const uint64_t to = t->table + (uint64_t)row_at(t, i + r) * t->pitch + first * BLOCK;
+            const uint64_t to = t->table + (uint64_t)row * t->pitch + first * BLOCK;
             const uint32_t from = ub + r * blocks * BLOCK;
             if (bytes == blocks * BLOCK) {
                 copy_ubuf_to_gm((__gm__ void *)to, (__ubuf__ void *)(uintptr_t)from, 0, 1,

@@ -46,7 +46,7 @@ leo_status op_index_by_changing_rows(const struct op_index_goal *goal)
         return OP_DECLINED;
     }
     if (!goal->add) {
-        return op_index_plan_put_rows(plan, goal->values, goal->index, &rows);
+        return op_index_plan_put_rows(plan, goal->values, goal->index, goal->elements->skip, &rows);
     }
     if (!op_index_is_worth_table(goal->index, &rows) || rows.type > OP_TYPE_BF16 ||
         goal->values->type != rows.type) {
@@ -89,8 +89,8 @@ static leo_status by_elements(const void *object)
 leo_status op_index_choose(const struct op_index_goal *goal)
 {
     static const struct op_variant ways[] = {
-        {"lines", "an index along one dimension, of lines that UB holds", by_lines},
         {"rows", "a list of whole rows of at least 32 bytes, of one type", by_rows},
+        {"lines", "an index along one dimension, of lines that UB holds", by_lines},
         {"elements", NULL, by_elements},
     };
     return op_choose(goal->call->plan, ways, sizeof(ways) / sizeof(*ways), goal);

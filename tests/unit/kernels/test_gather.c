@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gather along a dimension against a plain loop: elements of 1, 2, 4 and 8 bytes, indices of 4 and
- * 8, lines that end at blocks of 32 bytes and lines that do not, many and few of them. */
+/* Gather along a dimension, and rows put back, against a plain loop: elements of 1, 2, 4 and 8
+ * bytes, indices of 4 and 8, lines that end at blocks of 32 bytes and lines that do not, many and
+ * few of them. */
 #include "rig.h"
 
 #include <leo/runtime.h>
@@ -153,10 +154,74 @@ static void indices_outside_are_named(void)
     }
 }
 
+/* Rows of `width` floats put at places that come again and again: the last one stays. Under the
+ * index of a whole slice they are the same as by a list. */
+static void put_rows(struct rig *rig, int64_t limit, int64_t width, int64_t count, bool by_list)
+{
+    const size_t size = (size_t)(limit * width), given = (size_t)(count * width);
+    float *table = rig_alloc(size, 4), *want = rig_alloc(size, 4), *values = rig_alloc(given, 4);
+    int64_t *list = rig_alloc((size_t)count, 8);
+    struct rig_random random = {given};
+    for (int64_t i = 0; i < count; i++) {
+        list[i] = place_at(&random, limit);
+        for (int64_t k = 0; k < width; k++) {
+            const float x = values[i * width + k] = rig_random_float(&random);
+            want[(list[i] < 0 ? list[i] + limit : list[i]) * width + k] = x;
+        }
+    }
+    const int64_t dim[] = {limit, width}, few[] = {count, width};
+    const uint64_t table_addr = put(rig, table, size * 4),
+                   list_addr = put(rig, list, (size_t)count * 8),
+                   values_addr = put(rig, values, given * 4);
+    const struct leo_op_tensor to = leo_op_tensor(table_addr, LEO_DTYPE_F32, 2, dim),
+                               from = leo_op_tensor(values_addr, LEO_DTYPE_F32, 2, few);
+    struct leo_op_tensor index = leo_op_tensor(list_addr, LEO_DTYPE_S64, by_list ? 1 : 2, few);
+    if (by_list) {
+        CU_ASSERT_EQUAL(LEO_OP(rig->context, "InplaceIndexCopy", leo_op_arg_tensor(&to),
+                               leo_op_arg_number(0), leo_op_arg_tensor(&index),
+                               leo_op_arg_tensor(&from)),
+                        LEO_OK);
+    } else {
+        index.stride[0] = 1;
+        index.stride[1] = 0;
+        CU_ASSERT_EQUAL(LEO_OP(rig->context, "InplaceScatter", leo_op_arg_tensor(&to),
+                               leo_op_arg_number(0), leo_op_arg_tensor(&index),
+                               leo_op_arg_tensor(&from), leo_op_arg_number(0)),
+                        LEO_OK);
+    }
+    rig_synchronize(rig);
+    CU_ASSERT_EQUAL(leo_rt_memcpy(rig->device, table, (void *)(uintptr_t)table_addr, size * 4),
+                    LEO_OK);
+    CU_ASSERT_EQUAL(rig_compare(want, table, size, 4), -1);
+    leo_rt_memory_free(rig->device, table_addr);
+    leo_rt_memory_free(rig->device, list_addr);
+    leo_rt_memory_free(rig->device, values_addr);
+    free(table);
+    free(want);
+    free(values);
+    free(list);
+}
+
+static void the_last_row_stays(void)
+{
+    for (int soc = 0; soc < 2; soc++) {
+        struct rig rig;
+        rig_init(&rig, rig_socs[soc], 0, NULL);
+        for (int by_list = 0; by_list < 2; by_list++) {
+            put_rows(&rig, 100, 8, 1000, by_list); // a block a row: cores share the rows
+            put_rows(&rig, 7, 24, 500, by_list);
+            put_rows(&rig, 5000, 40, 90, by_list);
+            put_rows(&rig, 300, 1000, 200, by_list);
+        }
+        rig_finish(&rig);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"gather_elements_are_those_named", elements_are_those_named},
+        {"gather_the_last_row_stays", the_last_row_stays},
         {"gather_indices_outside_are_named", indices_outside_are_named},
     };
     return leo_test_main("op_gather", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
