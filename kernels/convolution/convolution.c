@@ -2,6 +2,7 @@
 /* Convolution and ConvolutionBackward. */
 #include "convolution.h"
 
+#include "../frame/chain.h"
 #include "../frame/layout.h"
 #include "../frame/variant.h"
 #include "../pooling/windows.h"
@@ -433,9 +434,58 @@ static leo_status plan_backward(const struct op_call *call, const struct op_conv
     return status == LEO_OK && to_bias ? plan_bias_gradient(call, gradient) : status;
 }
 
+// Padding with a number for each side, [top, bottom, left, right]: the same on both sides is the
+// plain call, else the input is padded first.
+static leo_status plan_sides(const struct op_call *call)
+{
+    const int64_t *side = op_call_ints(call, "padding")->items,
+                  around[] = {side[2], side[3], side[0], side[1]}, none[] = {0, 0},
+                  both[] = {side[0], side[2]};
+    const bool even = side[0] == side[1] && side[2] == side[3];
+    const struct op_ints sides = {around, 4}, padding = {even ? both : none, 2};
+    const struct op_scalar zero = op_scalar_int(0);
+    struct op_chain chain = op_chain_begin(call);
+    struct op_tensor input = *op_call_tensor(call, "input");
+    for (unsigned i = 0; i < 4; i++) {
+        if (side[i] < 0) {
+            return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                                "padding[%u] is %" PRId64 ", it must be at least 0", i, side[i]);
+        }
+    }
+    if (!even) {
+        struct op_tensor rows;
+        leo_status status = op_plan_rows(call->plan, &input, true, &rows);
+        if (status != LEO_OK) {
+            return status;
+        }
+        const int64_t shape[] = {rows.dim[0], rows.dim[1], rows.dim[2] + side[0] + side[1],
+                                 rows.dim[3] + side[2] + side[3]};
+        input = op_chain_temp(&chain, rows.type, 4, shape);
+        OP_CHAIN_CALL(&chain, "ConstantPadNd", op_value_tensor(&rows), op_value_ints(&sides),
+                      op_value_scalar(&zero), op_value_tensor(&input));
+    }
+    OP_CHAIN_CALL(&chain, call->row->name, op_value_tensor(&input), *op_call_value(call, "weight"),
+                  *op_call_value(call, "bias"), *op_call_value(call, "stride"),
+                  op_value_ints(&padding), *op_call_value(call, "dilation"), op_value_int(0),
+                  *op_call_value(call, "outputPadding"), *op_call_value(call, "groups"),
+                  *op_call_value(call, "output"), *op_call_value(call, "cubeMathType"));
+    return chain.status;
+}
+
+// 2-D convolutions that are not transposed may have four numbers of padding.
+static bool has_sides(const struct op_call *call)
+{
+    const struct op_ints *padding = op_call_ints(call, "padding");
+    return !op_call_has(call, "gradOutput") && op_call_int(call, "transposed") == 0 && padding &&
+           padding->count == 4 && op_call_tensor(call, "input")->rank == 4;
+}
+
 leo_status op_plan_convolution(const struct op_call *call)
 {
     struct op_convolution shape;
+    if (has_sides(call)) {
+        return plan_sides(call);
+    }
     leo_status status = op_call_check_channels(call);
     if (status == LEO_OK) {
         status = take_shape(call, &shape);

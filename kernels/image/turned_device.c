@@ -134,7 +134,8 @@ __global__ __vector__ void turned_select(struct op_turned_select_args args)
         for (uint64_t i = 0; i < t.count; i++) {
             const struct shape other = take(t.boxes, i * 5, 1, t.corners);
             const float both = common_area(&chosen, &other);
-            if (i == best || both > t.limit * (chosen.area + other.area - both)) {
+            // A box of a negative side has no area in common, but may make the sum negative.
+            if (i == best || (both > 0 && both > t.limit * (chosen.area + other.area - both))) {
                 op_put_i(t.taken + i, OP_TYPE_U8, 1);
             }
         }

@@ -246,6 +246,54 @@ static void convolutions_equal_sums_in_double(void)
     }
 }
 
+// Padding of its own on each side is what padding before is, and equal sides are the plain call.
+static void each_side_is_padded(void)
+{
+    static const int64_t sides[][4] = {{1, 2, 0, 3}, {0, 1, 0, 1}, {2, 2, 1, 1}};
+    for (unsigned n = 0; n < sizeof(sides) / sizeof(sides[0]); n++) {
+        const int64_t *p = sides[n], x_dim[] = {2, 16, 7, 9}, w_dim[] = {8, 16, 3, 2},
+                      wide[] = {2, 16, 7 + p[0] + p[1], 9 + p[2] + p[3]},
+                      y_dim[] = {2, 8, wide[2] - 2, wide[3] - 1},
+                      around[] = {p[2], p[3], p[0], p[1]}, ones[] = {1, 1}, zeros[] = {0, 0};
+        struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F16, 4, x_dim, RIG_PERMUTED, 1),
+                          w = rig_tensor_eighths(OP_TYPE_F16, 4, w_dim, RIG_DENSE, 2),
+                          padded = rig_tensor_eighths(OP_TYPE_F16, 4, wide, RIG_DENSE, 3),
+                          y = rig_tensor_eighths(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 4),
+                          want = rig_tensor_eighths(OP_TYPE_F16, 4, y_dim, RIG_DENSE, 5);
+        aclIntArray *one = aclCreateIntArray(ones, 2), *zero = aclCreateIntArray(zeros, 2),
+                    *four = aclCreateIntArray(p, 4), *pads = aclCreateIntArray(around, 4);
+        float nothing = 0;
+        aclScalar *number = aclCreateScalar(&nothing, ACL_FLOAT);
+        union op_test_arg pad[] = {
+            {.tensor = x.acl}, {.ints = pads}, {.scalar = number}, {.tensor = padded.acl}};
+        union op_test_arg args[] = {{.tensor = x.acl}, {.tensor = w.acl},       {.tensor = NULL},
+                                    {.ints = one},     {.ints = four},          {.ints = one},
+                                    {.integer = 0},    {.ints = zero},          {.integer = 1},
+                                    {.tensor = y.acl}, {.integer = cube_math()}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), args, true), 0);
+        args[0].tensor = padded.acl;
+        args[4].ints = zero;
+        args[9].tensor = want.acl;
+        CU_ASSERT_EQUAL(rig_run(rig_row("ConstantPadNd"), pad, true), 0);
+        CU_ASSERT_EQUAL(rig_run(rig_row("Convolution"), args, true), 0);
+        rig_tensor_take(&y);
+        rig_tensor_take(&want);
+        CU_ASSERT_EQUAL(memcmp(rig_tensor_at(&y, 0), rig_tensor_at(&want, 0),
+                               (size_t)rig_tensor_count(&y) * rig_type_bytes(OP_TYPE_F16)),
+                        0);
+        aclDestroyIntArray(one);
+        aclDestroyIntArray(zero);
+        aclDestroyIntArray(four);
+        aclDestroyIntArray(pads);
+        aclDestroyScalar(number);
+        rig_tensor_free(&x);
+        rig_tensor_free(&w);
+        rig_tensor_free(&padded);
+        rig_tensor_free(&y);
+        rig_tensor_free(&want);
+    }
+}
+
 static void wrong_convolutions_are_told(void)
 {
     const int64_t x_dim[] = {1, 3, 5, 5}, w_dim[] = {4, 2, 3, 3}, y_dim[] = {1, 4, 5, 5},
@@ -327,6 +375,7 @@ int main(int argc, char **argv)
         {"channels_stand_alone_by_name", channels_stand_alone_by_name},
         {"cnn_products_equal_sums_in_double", products_equal_sums_in_double},
         {"cnn_convolutions_equal_sums_in_double", convolutions_equal_sums_in_double},
+        {"each_side_is_padded", each_side_is_padded},
         {"cnn_wrong_convolutions_are_told", wrong_convolutions_are_told},
     };
     rig_open();

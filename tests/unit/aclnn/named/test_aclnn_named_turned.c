@@ -113,12 +113,41 @@ static void best_of_many(void)
     }
 }
 
+// A box with one negative side has no area: it covers nothing, and nothing covers it.
+static void boxes_without_an_area_stay(void)
+{
+    static const double boxes[3][NUMBERS] = {{0, 0, 8, 8, 0}, {0, 0, -9, 9, 0}, {0, 0, 7, 7, 10}};
+    const int64_t dim[] = {3, NUMBERS}, list[] = {3}, one[] = {1};
+    struct rig_tensor t[] = {rig_values_make(OP_TYPE_F32, 2, dim, RIG_DENSE, 1),
+                             rig_values_make(OP_TYPE_F32, 1, list, RIG_DENSE, 1),
+                             rig_tensor_make(OP_TYPE_I32, 0, one, RIG_DENSE, 1),
+                             rig_values_make(OP_TYPE_F32, 2, dim, RIG_DENSE, 1),
+                             rig_tensor_make(OP_TYPE_I32, 1, list, RIG_DENSE, 1)};
+    for (int64_t i = 0; i < 3 * NUMBERS; i++) {
+        rig_put_d(rig_tensor_at(&t[0], i), OP_TYPE_F32, boxes[i / NUMBERS][i % NUMBERS]);
+        rig_put_d(rig_tensor_at(&t[1], i / NUMBERS), OP_TYPE_F32,
+                  0.9 - 0.1 * (double)(i / NUMBERS));
+    }
+    rig_tensor_put(&t[0]);
+    rig_tensor_put(&t[1]);
+    struct rig_tensor *in[] = {&t[0], &t[1], &t[2]}, *out[] = {&t[3], &t[4]};
+    aclopAttr *attr = aclopCreateAttr();
+    aclopSetAttrFloat(attr, "iou_threshold", 0.2f);
+    aclopSetAttrInt(attr, "max_output_size", -1);
+    rig_named_run("RotatedNMS", attr, in, 3, out, 2);
+    rig_tensor_take(&t[4]);
+    CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&t[4], 0), OP_TYPE_I32), 0);
+    CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&t[4], 1), OP_TYPE_I32), 1);
+    rig_values_free(t, 5, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"overlaps_as_published", overlaps_as_published},
         {"known_areas", known_areas},
         {"best_of_many", best_of_many},
+        {"boxes_without_an_area_stay", boxes_without_an_area_stay},
     };
     rig_open();
     const int code =
