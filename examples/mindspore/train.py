@@ -10,7 +10,7 @@ from pathlib import Path
 import mindspore as ms
 import mindspore.dataset as ds
 import numpy
-from mindspore import Model, nn
+from mindspore import Model, communication, nn
 from mindspore.dataset import transforms, vision
 from mindspore.profiler import ProfilerLevel
 from mindspore.train import CheckpointConfig, LossMonitor, ModelCheckpoint, TimeMonitor
@@ -22,12 +22,14 @@ OPTIMIZERS = {
 }
 
 
-def pictures(folder, usage, batch, size, shards):
+def pictures(folder, usage, batch, size, shards, shard=0):
+    files = sorted(Path(folder).glob("data_batch_*.bin" if usage == "train" else "test_batch.bin"))
+    if not files:
+        sys.exit(f"no pictures in {folder}: pictures.py makes some, or unpack the binary version of CIFAR-10 there")
     # MindSpore's Cifar10Dataset takes only files of 10000 pictures, the real ones.
-    rows = numpy.concatenate([numpy.fromfile(path, numpy.uint8).reshape(-1, 1 + 3 * 32 * 32)
-                              for path in sorted(Path(folder).glob("data_batch_*.bin" if usage == "train" else "test_batch.bin"))])
+    rows = numpy.concatenate([numpy.fromfile(path, numpy.uint8).reshape(-1, 1 + 3 * 32 * 32) for path in files])
     images = rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1).copy()
-    data = ds.NumpySlicesDataset((images, rows[:, 0].copy()), ["image", "label"], shuffle=usage == "train", num_shards=shards, shard_id=0)
+    data = ds.NumpySlicesDataset((images, rows[:, 0].copy()), ["image", "label"], shuffle=usage == "train", num_shards=shards, shard_id=shard)
     if usage == "train":
         data = data.map([vision.RandomCrop((32, 32), (4, 4, 4, 4)), vision.RandomHorizontalFlip(0.5)], "image")
     if size != 32:
@@ -53,19 +55,27 @@ def main():
     parser.add_argument("--sink", action="store_true", help="the chip takes its pictures from a channel")
     parser.add_argument("--profile", help="folder: a profile of the training")
     parser.add_argument("--shards", type=int, default=1, help="train on one of so many parts of the data: few steps for a profile")
+    parser.add_argument("--ranks", action="store_true", help="one of the ranks that msrun started: train on its part of the data")
     parser.add_argument("--least", type=float, default=0, help="exit code 1: the accuracy in percent is below this")
     parser.add_argument("--blocks", type=int, nargs=4, default=[3, 4, 6, 3], help="of the four stages; these: ResNet-50")
     parser.add_argument("--width", type=int, default=64)
     options = parser.parse_args()
+    if options.level == "O2" and not options.pynative:
+        parser.error("--level O2 leaves out steps with an overflow, which graph mode cannot: add --pynative")
     ms.set_seed(1)
     numpy.random.seed(1)
     ms.set_device(options.device)
     ms.set_context(mode=ms.PYNATIVE_MODE if options.pynative else ms.GRAPH_MODE)
     if options.device == "Ascend":
         ms.set_context(jit_config={"jit_level": "O0"})  # kernel by kernel; there is no graph engine
+    shard = 0
+    if options.ranks:
+        communication.init()
+        ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
+        options.shards, shard = communication.get_group_size(), communication.get_rank()
     # Before the data: its queues are watched from the start.
     profiler = options.profile and ms.profiler.Profiler(output_path=options.profile, profiler_level=ProfilerLevel.Level1, data_process=True)
-    train = pictures(options.folder, "train", options.batch, options.size, options.shards)
+    train = pictures(options.folder, "train", options.batch, options.size, options.shards, shard)
     test = pictures(options.folder, "test", options.batch, options.size, 1)
     network = ResNet(blocks=options.blocks, width=options.width)
     if options.checkpoint:

@@ -97,9 +97,10 @@ static bool set_environment(const char *home)
 }
 
 // A wrong chip is told here: deep in a program the message would come late.
-static bool check_soc(const char *soc)
+static bool check_soc(void)
 {
-    if (leo_isa_soc_text(soc) || access(soc, R_OK) == 0) {
+    const char *soc = getenv("LEO_SOC");
+    if (!soc || !*soc || leo_isa_soc_text(soc) || access(soc, R_OK) == 0) {
         return true;
     }
     fprintf(stderr, "leo exec: no chip is called '%s' and there is no such file; there are:", soc);
@@ -116,10 +117,10 @@ static bool take_option(const char *name, const char *value)
         fprintf(stderr, "leo exec: %s needs a value\n", name);
         return false;
     }
-    if (strcmp(name, "--soc") == 0) {
-        return check_soc(value) && set("LEO_SOC", value);
-    }
-    return set(strcmp(name, "--profile") == 0 ? "LEO_PROFILE" : "LEO_DEVICES", value);
+    return set(strcmp(name, "--soc") == 0       ? "LEO_SOC"
+               : strcmp(name, "--profile") == 0 ? "LEO_PROFILE"
+                                                : "LEO_DEVICES",
+               value);
 }
 
 // Tapes beside the profile.
@@ -182,6 +183,9 @@ int leo_cmd_exec(int argc, char **argv)
     }
     if (at >= argc) {
         fprintf(stderr, "leo exec: no command\n%s", help);
+        return 2;
+    }
+    if (!check_soc()) {
         return 2;
     }
     if (!find_home(home)) {

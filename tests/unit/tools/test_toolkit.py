@@ -18,7 +18,7 @@ CLEAN = {"PATH": "/usr/bin:/bin"}
 LIBRARIES = {
     "libascendcl.so": "aclInit", "libhccl.so": "HcclAllReduce", "libacl_op_compiler.so": "aclrtMalloc",
     "libge_runner.so": "aclrtMalloc", "libgraph.so": "aclrtMalloc", "libacl_tdt_channel.so": "aclrtMalloc",
-    "libruntime.so": "aclrtMalloc", "libmsprofiler.so": "aclrtMalloc", "libascend_hal.so": "drvGetDevNum",
+    "libruntime.so": "aclrtMalloc", "libprofapi.so": "MsprofSysCycleTime", "libmsprofiler.so": "aclrtMalloc", "libascend_hal.so": "drvGetDevNum",
 }
 
 
@@ -105,6 +105,9 @@ class Toolkit(unittest.TestCase):
             done = run(leo, "exec", *arguments, check=False)
             self.assertIn(done.returncode, (1, 2))
             self.assertIn(text, done.stderr)
+        done = run(leo, "exec", "true", env={"LEO_SOC": "nosuch"}, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no chip is called 'nosuch'", done.stderr)
         self.assertEqual(run(leo, "exec", "--", "sh", "-c", "exit 7", check=False).returncode, 7)
 
     def test_exec_explains_operators(self):
