@@ -143,11 +143,22 @@ leo_status model_run(const struct model_run *run, struct leo_op_context *context
     return each_call(&running, context, run_call, NULL, failed);
 }
 
+static uint64_t take_place(uint64_t *next, uint64_t bytes)
+{
+    const uint64_t place = *next;
+    *next += (bytes / PLACE + 1) * PLACE;
+    return place;
+}
+
 leo_status model_workspace(const struct leo_model *model, struct leo_op_context *context,
                            uint64_t *bytes, const struct leo_model_call **failed)
 {
-    // Plans do not depend on addresses, but for how they are aligned.
-    struct model_run places_of = {.model = model, .weights = PLACE, .work = PLACE};
+    // Plans depend on how addresses are aligned, and on which tensors overlap: each region has its
+    // own.
+    uint64_t next = PLACE;
+    struct model_run places_of = {.model = model,
+                                  .weights = take_place(&next, model->weight_bytes),
+                                  .work = take_place(&next, model->work_bytes)};
     struct running run = {.run = &places_of};
     uint64_t *places =
         leo_calloc((size_t)model->input_count + model->output_count + 1, sizeof(*places));
@@ -157,7 +168,9 @@ leo_status model_workspace(const struct leo_model *model, struct leo_op_context 
         return LEO_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < model->input_count + model->output_count; i++) {
-        places[i] = PLACE;
+        const struct leo_model_io *io =
+            i < model->input_count ? &model->inputs[i] : &model->outputs[i - model->input_count];
+        places[i] = take_place(&next, leo_model_io_bytes(io));
     }
     places_of.inputs = places;
     places_of.outputs = places + model->input_count;

@@ -59,7 +59,7 @@ class Build(build_py):
         package = Path(self.build_lib) / "leonardo" / "cann"
         shutil.rmtree(package, ignore_errors=True)
         # Wheels hold no links: other names of folders would be copies.
-        doubles = {home / "acllib", home / "lib64" / "stub", home / "runtime" / "include", home / "runtime" / "lib64"}
+        doubles = {home / "acllib", home / "lib64" / "stub", *(home / place / name for place in ("runtime", "compiler") for name in ("include", "lib64"))}
         shutil.copytree(home, package, symlinks=False,
                         ignore=lambda folder, names: [name for name in names if Path(folder) / name in doubles])
         own = sorted((package / "lib64").glob("*.so"))

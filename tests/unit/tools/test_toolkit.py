@@ -137,7 +137,7 @@ class Toolkit(unittest.TestCase):
         self.assertNotEqual(ctypes.CDLL(library).drvGetDevNum(None), 0)
 
     def test_older_places_lead_to_headers_and_libraries(self):
-        for place in ("runtime", "acllib"):
+        for place in ("runtime", "acllib", "compiler"):
             self.assertTrue((HOME / place / "include" / "acl" / "acl.h").is_file(), place)
             self.assertTrue((HOME / place / "lib64" / "stub" / "libacl_dvpp.so").samefile(HOME / "lib64" / "libacl_dvpp.so"), place)
 
