@@ -86,6 +86,11 @@ static bool is_among(const char *values, const char *value)
     return false;
 }
 
+static const char gears_instead[] =
+    " Networks are not compiled for ranges of sizes: give -1 in --input_shape, and each size in "
+    "--dynamic_batch_size=\"1,8\", --dynamic_image_size=\"224,224;448,448\" or "
+    "--dynamic_dims=\"1,64;8,128\".";
+
 static int set_option(struct atc_options *options, const char *name, size_t length,
                       const char *value, char *error)
 {
@@ -106,8 +111,10 @@ static int set_option(struct atc_options *options, const char *name, size_t leng
         }
         return 0;
     }
-    snprintf(error, ATC_ERROR, "E10003: atc has no parameter --%.*s, or does not serve it.",
-             (int)length, name);
+    const bool range =
+        length == strlen("input_shape_range") && strncmp(name, "input_shape_range", length) == 0;
+    snprintf(error, ATC_ERROR, "E10003: atc has no parameter --%.*s, or does not serve it.%s",
+             (int)length, name, range ? gears_instead : "");
     return -1;
 }
 
@@ -118,9 +125,27 @@ static int parse_shapes(struct atc_options *options, char *error)
         snprintf(
             error, ATC_ERROR,
             "E10001: Value [%s] for parameter [input_shape] is invalid. Reason: it must be like "
-            "\"name:1,3,224,224;name2:1,8\" (ranges are not served).",
-            options->input_shape);
+            "\"name:1,3,224,224;name2:1,8\".%s",
+            options->input_shape, strchr(options->input_shape, '~') ? gears_instead : "");
         return -1;
+    }
+    return 0;
+}
+
+// -1 stands for the numbers of gears.
+static int check_open_sizes(const struct atc_options *options, char *error)
+{
+    for (uint32_t i = 0; i < options->shapes.count; i++) {
+        const struct leo_import_shape *shape = &options->shapes.list[i];
+        for (uint32_t d = 0; d < shape->rank; d++) {
+            if (shape->dim[d] == -1 && options->gears.kind == LEO_MODEL_NO_GEARS) {
+                snprintf(error, ATC_ERROR,
+                         "E10001: Value [%.200s] for parameter [input_shape] is invalid. Reason: "
+                         "-1 needs the sizes it stands for.%s",
+                         options->input_shape, gears_instead);
+                return -1;
+            }
+        }
     }
     return 0;
 }
@@ -250,7 +275,7 @@ int atc_options_parse(int argc, char **argv, struct atc_options *options, char e
         }
     }
     if (check(options, error) != 0 || parse_shapes(options, error) != 0 ||
-        parse_gears(options, error) != 0) {
+        parse_gears(options, error) != 0 || check_open_sizes(options, error) != 0) {
         return -1;
     }
     return options->fusion_switch_file ? atc_read_switches(options, error) : 0;

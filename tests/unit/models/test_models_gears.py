@@ -126,7 +126,9 @@ print(refused)
 
     def test_what_is_told(self):
         data = network([node("Relu", ["x"], ["y"])], [("x", ["n", 4])], ["y"])
-        for options, text in ((["--input_shape=x:-1,4"], "E10501"),
+        for options, text in ((["--input_shape=x:-1,4"], "-1 needs the sizes it stands for. Networks are not compiled for ranges of sizes: give"),
+                              (["--input_shape=x:1~8,4"], "Networks are not compiled for ranges of sizes: give -1 in --input_shape"),
+                              (["--input_shape_range=x:[1~8,4]"], "Networks are not compiled for ranges of sizes: give -1 in --input_shape"),
                               (["--input_shape=x:-1,4", "--dynamic_batch_size=2"], "E10001: Value [2] for parameter [dynamic_batch_size]"),
                               (["--input_shape=x:-1,4", "--dynamic_batch_size=2,2"], "it must be 2 to 100 different gears"),
                               (["--input_shape=x:-1,4", "--dynamic_image_size=2;3"], "it must be 2 to 100 different gears"),
