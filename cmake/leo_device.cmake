@@ -22,7 +22,7 @@ function(leo_device_program name source soc out)
         set_property(GLOBAL APPEND PROPERTY leo_device_taken ${elf})
         set(elf ${LEO_DEVICE_FROM}/${elf})
     else()
-        # The prefix map keeps the build folder out of the result: lines are told relative to the source tree.
+        # The prefix map keeps the build folder out of the result: lines are reported relative to the source tree.
         add_custom_command(OUTPUT ${elf}
             COMMAND leo-cc --soc ${soc} -Werror -fdebug-prefix-map=${CMAKE_SOURCE_DIR}/=
                 -fdebug-compilation-dir=. ${P_UNPARSED_ARGUMENTS} --depfile ${elf}.d

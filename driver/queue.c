@@ -98,8 +98,8 @@ unsigned drv_queue_take(struct leo_drv_queue *queue)
         queue->complete(queue->user, entry.cmd_id, &done);
     }
     if (queue->head_told != queue->ring.head && !queue->lost) {
-        // If this fails it is told at the next take: at most the device finds the ring full for a
-        // while.
+        // If this fails it is reported at the next take: at most the device finds the ring full for
+        // a while.
         if (!drv_mmio_write32(&queue->device->mmio, doorbell_cq(queue), queue->ring.head)) {
             queue->head_told = queue->ring.head;
         }

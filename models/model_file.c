@@ -387,7 +387,7 @@ static bool is_node(const struct leo_model *model, const struct leo_model_node *
            node->into <= model->node_count;
 }
 
-// Settings of an input whose numbers can be told as the integers they are.
+// Settings of an input whose numbers can be written as the integers they are.
 static bool is_static_aipp(const struct leo_model *model, const struct leo_model_aipp *aipp)
 {
     bool good = aipp->input >= 1 && aipp->input <= model->input_count &&

@@ -17,7 +17,7 @@ struct model_places {
     struct leo_rt_device *device;
     const uint64_t *buffers; /**< inputs, then outputs */
     size_t count, gear;
-    bool profiled; /**< tasks are told by name */
+    bool profiled; /**< tasks are reported by name */
     uint64_t weights, work;
 };
 

@@ -161,7 +161,7 @@ Meanings and units are those of the instruction of the same name in [instruction
 vdup, `vconv_XtoY` with a rounding suffix is vconv, `vcmp_`, `vcmpv_` and `vcmpvs_` carry the condition in the name,
 `_b8 _b16 _b32` the element size, `mad` is mmad, `copy_gm_to_cbuf_multi_nd2nz_*` is copy_gm_to_cbuf_nd2nz.
 
-Operands that go into fields are 64-bit numbers here, so that one that does not fit its field is told: a constant by the compiler,
+Operands that go into fields are 64-bit numbers here, so that one that does not fit its field is reported: a constant by the compiler,
 others by the fault bad_field (`field repeat is 300, it holds at most 255`), events and flags by bad_event.
 
 Written by hand in `isa/device/include/leo`:

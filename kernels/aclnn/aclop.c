@@ -87,7 +87,7 @@ static void set_shape(void *user, unsigned index, unsigned rank, const int64_t *
 }
 
 // torch_npu calls from a thread that gives up at the first error, and its main thread does not
-// look: so this is told at once, and by every later wait.
+// look: so this is reported at once, and by every later wait.
 static aclError tell(const char *type, aclError error)
 {
     if (error) {

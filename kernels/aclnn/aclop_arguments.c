@@ -126,7 +126,7 @@ static int64_t attr_at(const struct aclop_call *call, const char *name, size_t i
                                                                           : 1;
 }
 
-// Paddings of a pool over the last two dimensions, told by a word.
+// Paddings of a pool over the last two dimensions, given by a word.
 static void word_paddings(struct aclop_call *call, unsigned at, const char *name)
 {
     struct op_tensor in, out;

@@ -30,7 +30,7 @@ static bool is_plain(aclFormat format)
            format == ACL_FORMAT_NCDHW || format == ACL_FORMAT_NCL;
 }
 
-// Rows whose operator has its channels last: the sizes are told in that order.
+// Rows whose operator has its channels last: the sizes are given in that order.
 static bool is_as_told(const struct aclop_call *call, aclFormat format)
 {
     return format == ACL_FORMAT_NHWC && op_row_attr(call->row, "channels");

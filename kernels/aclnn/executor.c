@@ -9,7 +9,7 @@
 
 enum { LIVE = 0x6c656f31, FREED = 0x6c656f30, SLAB = 64 };
 
-/* Freed executors, used again. Their memory is never given back, so that a stale handle is told
+/* Freed executors, used again. Their memory is never given back, so that a stale handle is reported
  * instead of followed; the interface has no object to keep them in (decision 8). */
 static struct {
     pthread_mutex_t lock;

@@ -69,7 +69,7 @@ static leo_status each_tensor(const struct op_row *row, const struct op_value *a
     return status;
 }
 
-// Views lie in the storage that the caller has told.
+// Views lie in the storage that the caller has described.
 static leo_status check_view(const struct op_row *row, const struct op_param *param,
                              const struct op_tensor *tensor, void *user)
 {

@@ -18,7 +18,7 @@ struct opapi_flat {
 void opapi_flat_take(const struct op_row *row, const struct op_value *args,
                      struct opapi_flat *flat);
 
-/** Where the size of a result that depends on data is told; NULL: nowhere. */
+/** Where the size of a result that depends on data is reported; NULL: nowhere. */
 struct run_row_shape {
     void (*set)(void *user, unsigned index, unsigned rank, const int64_t *dim);
     void *user;

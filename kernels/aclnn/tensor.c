@@ -167,7 +167,7 @@ aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t v
                : ACLNN_ERR_PARAM_INVALID;
 }
 
-// Elements of a storage; INT64_MAX: more than can be counted, or none are told. One number for a
+// Elements of a storage; INT64_MAX: more than can be counted, or none are given. One number for a
 // view of more dimensions is no storage either: programs give the view's own reach then, without
 // the offset, and a card does not read it.
 static int64_t storage_count(const aclTensor *tensor)

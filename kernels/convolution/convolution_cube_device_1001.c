@@ -61,7 +61,7 @@ OP_INLINE struct conv_left conv_left_begin(const struct conv_span *span, uint32_
 }
 
 /* span->units units of `images` maps that lie `bytes` apart: the first map's windows stand first
- * in a column of fractals. `all`: as many units as conv_left_begin was told. */
+ * in a column of fractals. `all`: as many units as conv_left_begin was given. */
 OP_INLINE void conv_windows_left(const struct conv_span *span, struct conv_left *left, uint64_t l0,
                                  uint64_t l1, uint32_t images, uint64_t bytes, bool all)
 {

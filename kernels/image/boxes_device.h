@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxes told by their corners, and choosing the best of them, on the scalar unit. */
+/* Boxes given by their corners, and choosing the best of them, on the scalar unit. */
 #pragma once
 
 #include "../device/element.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxes told by their distance from others, made of pointwise rows on their numbers. A row says
+/* Boxes given by their distance from others, made of pointwise rows on their numbers. A row says
  * which ("coder"). */
 #include "../frame/chain.h"
 

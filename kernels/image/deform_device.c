@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples at places that are told for each of them, on the scalar unit, in float. */
+/* Samples at places that are given for each of them, on the scalar unit, in float. */
 #include "../device/element.h"
 #include "deform_args.h"
 

@@ -24,7 +24,7 @@ struct op_pointwise_space {
     int64_t stride[1 + OP_POINTWISE_MAX][OP_RANK_MAX]; /**< elements; 0 = the output */
 };
 
-/** The tensors of work->call, whose out and inputs are told; checks that shapes broadcast. */
+/** The tensors of work->call, whose out and inputs are known; checks that shapes broadcast. */
 LEO_MUST_CHECK leo_status op_pointwise_take_tensors(struct op_pointwise_work *work);
 /** Operators that only move bits take complex numbers of 8 bytes as integers; others refuse. */
 LEO_MUST_CHECK leo_status op_pointwise_take_complex(struct op_pointwise_work *work);

@@ -13,7 +13,8 @@
 namespace ge
 {
 
-// What aclgrphBuildInitialize told; programs build in other threads than the one that calls it.
+// What aclgrphBuildInitialize was given; programs build in other threads than the one that calls
+// it.
 struct Settings {
     std::mutex lock;
     std::string soc; /* "": not initialized */

@@ -110,7 +110,7 @@ void caffe_permute(caffe_layer &now)
 {
     const auto &order = now.layer.permute_param().order();
     dims perm(order.begin(), order.end());
-    for (int d = 0; d < now.rank(); d++) { // those that are not told stay in order, behind
+    for (int d = 0; d < now.rank(); d++) { // those that are not named stay in order, behind
         if (std::find(perm.begin(), perm.end(), d) == perm.end()) {
             perm.push_back(d);
         }

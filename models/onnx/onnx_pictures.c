@@ -77,7 +77,7 @@ static uint32_t in_order(struct onnx_import *import, uint32_t value)
     return import->options->nhwc ? onnx_made_turned(import, value, to_nhwc) : value;
 }
 
-// Settings that are compiled in stay to be told.
+// Settings that are compiled in stay to be reported.
 static void keep_settings(struct onnx_import *import, const struct leo_aipp *aipp, uint32_t index,
                           const int64_t dim[4])
 {

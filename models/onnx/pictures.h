@@ -9,6 +9,6 @@ void onnx_read_pictures(struct onnx_import *import);
 /** Input `index`, described but not yet in the model, becomes a picture if the option says so: the
  * input is bytes then. The value of what the model sees is in *value; false: it is none. */
 bool onnx_take_picture(struct onnx_import *import, uint32_t index, uint32_t *value);
-/** The input that goes with settings of each run, if there are any. Fails if the option told an
+/** The input that goes with settings of each run, if there are any. Fails if the option gave an
  * input that the model has not. */
 void onnx_end_pictures(struct onnx_import *import);

@@ -175,7 +175,8 @@ aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs)
 
 aclError aclrtSetOpWaitTimeout(uint32_t timeout)
 {
-    // A wait for an event of this process needs no limit: one that can never come is told at once.
+    // A wait for an event of this process needs no limit: one that can never come is reported at
+    // once.
     api_wait_limit_set(timeout);
     return ACL_SUCCESS;
 }

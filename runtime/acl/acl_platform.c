@@ -8,7 +8,7 @@
 
 static const struct {
     const char *section, *key;
-    double per; /**< of the file's unit in one that is told */
+    double per; /**< of the file's unit in one that is reported */
 } numbers[] = {
     [ACL_PLATFORM_AICORE_CNT] = {"soc", "cube_cores", 1},
     [ACL_PLATFORM_AICORE_UB_SIZE] = {"memory", "ub_bytes", 1},

@@ -174,7 +174,7 @@ cnrtRet_t cnrt_result(const char *func, leo_status status)
 
 void cnrt_log(void *user, int level, const char *text)
 {
-    // Errors are told with the call they come from.
+    // Errors are reported with the call they come from.
     (void)user;
     (void)level;
     (void)text;

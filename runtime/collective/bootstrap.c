@@ -97,7 +97,7 @@ static bool make_room(struct coll_link *link)
     return kept != NULL;
 }
 
-// Who does not come, or leaves again, is told by the deadline or by its peer endpoint.
+// Who does not come, or leaves again, is noticed by the deadline or by its peer endpoint.
 static void call_failed(void *arg, ucp_ep_h endpoint, ucs_status_t status)
 {
     (void)arg;

@@ -219,8 +219,8 @@ struct leo_rt_stream {
     uint64_t graph_joined_at;       /**< graph_nodes + 1 when another stream waited for its end */
     enum leo_float_mode float_mode; /**< of its kernels */
     bool stop_on_failure;           /**< tasks behind one that failed do not start */
-    bool is_stopped;                /**< one failed and was told: what came after it was not done */
-    bool has_failure;               /**< a task failed and its text is not made yet */
+    bool is_stopped;  /**< one failed and was reported: what came after it was not done */
+    bool has_failure; /**< a task failed and its text is not made yet */
     struct rt_task failed_task;
     uint64_t failed_number; /**< it was the how many-th task, from 1 */
     struct leo_drv_completion failure;

@@ -161,7 +161,7 @@ static void decode(void *user, uint64_t start_ns, struct leo_rt_host_result *res
         status = channel->calls->send(channel->video, data, bytes, number, text, TEXT_BYTES);
         pixels = receive(channel);
     }
-    // A frame that cannot be decoded, and what no picture came of, is told by its return code.
+    // A frame that cannot be decoded, and what no picture came of, is reported by its return code.
     struct vdec_frame *lost;
     if (status != LEO_OK && (lost = take_waiting(&channel->waiting, number)) != NULL) {
         end_frame(lost, text);

@@ -67,7 +67,7 @@ bool sim_check_was_released(const struct sim_check_global *global,
                             const struct sim_check_record *record, const struct sim_remote *remote,
                             bool was_load)
 {
-    // Of each core the last block is known; what its earlier ones told was in it.
+    // Of each core the last block is known; what its earlier ones released was in it.
     bool found = false;
     for (size_t i = 0; sim_remote_has_later(remote, record->core, record->block) && !found &&
                        i < global->releases;

@@ -38,7 +38,7 @@ struct sim_finding {
     uint64_t addr, bytes;
 };
 
-/** Findings of one core or one launch, each place told once. */
+/** Findings of one core or one launch, each place reported once. */
 struct sim_findings {
     struct sim_finding list[SIM_FINDINGS];
     unsigned count;
@@ -127,8 +127,8 @@ void sim_check_acquire(struct sim_check *check, uint64_t addr, uint64_t bytes, u
 /** A store, whose record is `record`. */
 void sim_check_release(struct sim_check_global *global, const struct sim_check_note *note,
                        uint32_t record);
-/** The core has run on: what others polled before and it has not written back since is told. The
- * end of a block writes everything back. */
+/** The core has run on: what others polled before and it has not written back since is reported.
+ * The end of a block writes everything back. */
 void sim_check_settle_kept(struct sim_check_global *global, const struct sim_check *check);
 void sim_check_release_forget(struct sim_check_global *global);
 

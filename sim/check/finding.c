@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
-/* A pair of instructions is told once, whatever else they do to each other. */
+/* A pair of instructions is reported once, whatever else they do to each other. */
 static bool is_same_place(const struct sim_finding *a, const struct sim_finding *b)
 {
     return a->code == b->code && a->pc == b->pc && a->other_pc == b->other_pc &&

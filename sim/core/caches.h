@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the caches of a core's scalar unit hold: instructions and global data. They keep no data
- * (decision 23) and are empty at the start of a block. What is not there is counted and told to the
- * time log; how long it takes is the engine's matter (time/replay.c).
+ * (decision 23) and are empty at the start of a block. What is not there is counted and reported to
+ * the time log; how long it takes is the engine's matter (time/replay.c).
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct sim_caches {
     uint64_t text[SIM_TEXT_LINES];
     uint32_t text_next, text_used;
     uint64_t text_last;                /**< line + 1 of the last instruction */
-    uint32_t data_missed, text_missed; /**< since told */
+    uint32_t data_missed, text_missed; /**< since reported */
     bool has_data;
 };
 

@@ -49,7 +49,7 @@ enum { SIM_CROSS_FLAGS = 16 };
 /** Flags between cores: what the running block did with each, by enum leo_cross. */
 struct sim_cross {
     uint32_t set[LEO_CROSS_COUNT][SIM_CROSS_FLAGS];
-    uint32_t raised[LEO_CROSS_COUNT][SIM_CROSS_FLAGS]; /**< here, as far as the scheduler told */
+    uint32_t raised[LEO_CROSS_COUNT][SIM_CROSS_FLAGS]; /**< here, as far as known */
     uint32_t taken[LEO_CROSS_COUNT][SIM_CROSS_FLAGS];  /**< by waits */
 };
 

@@ -31,7 +31,7 @@ struct sim_ring {
 struct sim_profile {
     struct leo_sqe_profile rings;
     uint64_t counts[2];
-    bool changed; /**< counts not yet told to the host */
+    bool changed; /**< counts not yet reported to the host */
 };
 
 struct sim_function {

@@ -56,7 +56,7 @@ static bool fill_log(struct sim_replay *replay, struct sim_core *core,
     return good && cursor.item == cursor.end;
 }
 
-/* Whether the operation that an item was has a transfer is told by the log. */
+/* Whether the operation that an item was has a transfer stands in the log. */
 static void take_places(struct sim_price *price, struct sim_time_log *log)
 {
     const struct sim_time_gm *gm;

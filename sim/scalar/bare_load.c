@@ -23,7 +23,7 @@ leo_status sim_bare_refuse(struct leo_sim_bare_result *result, leo_status status
     return status;
 }
 
-/** What cannot be a program for this scalar unit, told as what it is; NULL if nothing speaks
+/** What cannot be a program for this scalar unit, reported as what it is; NULL if nothing speaks
  * against it. */
 static const char *find_mismatch(const GElf_Ehdr *header)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flags between cores when blocks end: what was set stays set, and what was raised and not waited
- * for is told by the checker. On a card the next launch would find it. */
+ * for is reported by the checker. On a card the next launch would find it. */
 #include "../check/check.h"
 #include "scheduler.h"
 

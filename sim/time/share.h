@@ -43,7 +43,7 @@ void sim_share_destroy(struct sim_share *share);
 void sim_share_clear(struct sim_share *share);
 /** Whether a slot has no flow. */
 bool sim_share_is_free(const struct sim_share *share, unsigned slot);
-/** A flow begins at `now`, which is not before anything told earlier. A slot has one flow at a
+/** A flow begins at `now`, which is not before anything reported earlier. A slot has one flow at a
  * time; a flow without bytes ends at once. */
 void sim_share_begin(struct sim_share *share, unsigned slot, double now,
                      const struct sim_flow *flow);

@@ -138,7 +138,7 @@ def quotient(a, b):
 
 
 def root(x):
-    """Enough bits of the square root, the last one told to be more than 0 if any were lost."""
+    """Enough bits of the square root, the last one set if any were lost."""
     if x == NAN or is_zero(x):
         return x
     if sign_of(x):

@@ -35,7 +35,7 @@ def in_threads(sessions, failed):
             for rows in (3, 9, 4):
                 for session in sessions:
                     check(session, rows)
-        except Exception as reason:  # told by the main thread
+        except Exception as reason:  # reported by the main thread
             failed.append(reason)
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:

@@ -99,7 +99,7 @@ bool accuracy_metric(const struct accuracy_chip *chip, const struct accuracy_res
     const struct leo_task_record *record = &result->record;
     double task_us = (double)(record->end_ns - record->start_ns) / 1e3;
     double cores = record->cores ? record->cores : 1;
-    // Busy time is told as profilers do: the mean over the cores that took part.
+    // Busy time is reported as profilers do: the mean over the cores that took part.
     for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
         if (strcmp(metric, busy[i].name) == 0) {
             *value = (double)record->busy[busy[i].pipe] / cores / (chip->caps.clock_khz / 1e3);

@@ -99,7 +99,7 @@ __attribute__((format(printf, 2, 3))) static void add_to_name(struct reading *re
     va_end(args);
 }
 
-/* [low, high] for each dimension; those that are told are their own. */
+/* [low, high] for each dimension; those that are given are their own. */
 static json_t *take_range(struct reading *reading, const json_t *desc, const json_t *shape)
 {
     const json_t *told = json_object_get(desc, "shape_range");
@@ -285,7 +285,7 @@ static bool (*find_known(void))(const char *)
     return is_known;
 }
 
-/* The file's list; NULL: the error is told. */
+/* The file's list; NULL: the error is reported. */
 static json_t *read_list(const char *path, char error[ATC_ERROR])
 {
     json_error_t reason;

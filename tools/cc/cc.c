@@ -186,7 +186,7 @@ static leo_status compile_once(const struct job *job, size_t index, const struct
     return status;
 }
 
-/* The same warnings come from both parts: they are told once. */
+/* The same warnings come from both parts: they are reported once. */
 static leo_status compile_parts(const struct job *job, size_t index)
 {
     char prefix[CC_PATH_BYTES + 32];

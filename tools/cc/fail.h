@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a failure is told: the caller's buffer. */
+/* Where a failure is reported: the caller's buffer. */
 #pragma once
 
 #include <leo/status.h>

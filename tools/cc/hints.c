@@ -106,7 +106,7 @@ static unsigned count_memories(const char *line)
 
 static bool tells_swap(const char *line)
 {
-    // Pointers without a qualifier may point anywhere: what they are used for is not told.
+    // Pointers without a qualifier may point anywhere: what they are used for is not known.
     return (strstr(line, "changes address space") && count_memories(line) > 1) ||
            strstr(line, "cannot pass pointer to address space '");
 }

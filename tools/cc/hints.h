@@ -15,7 +15,7 @@ struct cc_last_line {
  * in a row once. `user` is a struct cc_last_line. */
 void cc_hint_print(void *user, const char *line);
 
-/** The compiler's lines of one run, kept until it is known whether they are told. */
+/** The compiler's lines of one run, kept until it is known whether they are reported. */
 struct cc_kept {
     struct cc_text text;
     bool wants_parts; /**< the source asks which kind of core it is compiled for */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """idioms.py [ROOT]: one way to go on after an error: return, or `if (status == LEO_OK) {`; two results are one by
 leo_status_first. A chain of `status = status != LEO_OK ? status : f()` hides in each line that nothing may be done.
-And one word for one idea in names (WORDS).
+And one word for one idea in names (WORDS) and in comments (SAID).
 """
 
 import re
@@ -19,19 +19,23 @@ WORDS = {
     r"(?:->|\.)(?:lead|led)\b": "run_ahead, early",
     r"\b\w*(?:rescue|RESCUE)\w*": "fallback",
 }
+# What comments must not have: people are told of things, things are not told.
+SAID = {r"\b(?:fault|failure|error|finding|mistake|warning|name|handle|size|frame|file|call|row|time|line)s? (?:is|are|was) told\b(?! (?:to|of|that|what|apart))": "reported, given"}
 
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else "."
     violations = []
     for path in tree.files(root, ".c", ".h", ".cpp"):
-        text = tree.without_comments(tree.read(root, path))
+        whole = tree.read(root, path)
+        text = tree.without_comments(whole)
         for match in CHAIN.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             violations.append(f"{path}:{line}: {match.group(1)} = {match.group(1)} ? ... : return, or ask before the call")
-        for word, better in WORDS.items():
-            for match in re.finditer(word, text):
-                line = text.count("\n", 0, match.start()) + 1
+        for word, better in [*WORDS.items(), *SAID.items()]:
+            among = whole if word in SAID else text
+            for match in re.finditer(word, among):
+                line = among.count("\n", 0, match.start()) + 1
                 violations.append(f"{path}:{line}: {match.group(0)}: the word here is {better}")
     tree.finish("idioms", violations)
 

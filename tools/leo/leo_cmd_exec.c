@@ -96,7 +96,7 @@ static bool set_environment(const char *home)
            put_in_front("CMAKE_PREFIX_PATH", home, "");
 }
 
-// A wrong chip is told here: deep in a program the message would come late.
+// A wrong chip is reported here: deep in a program the message would come late.
 static bool check_soc(void)
 {
     const char *soc = getenv("LEO_SOC");

@@ -159,7 +159,8 @@ char *sweep_table_apply(const struct sweep_table *table, size_t row, const char 
         }
     }
     for (size_t i = 0; i < table->keys; i++) {
-        if (*value[i] && !written[i]) { // one that may be left out, or a wrong one: told when used
+        if (*value[i] &&
+            !written[i]) { // one that may be left out, or a wrong one: reported when used
             fprintf(out, "[%s]\n%s = %s\n", table->section[i], table->key[i], value[i]);
         }
     }

@@ -120,7 +120,7 @@ def launch_by_own_names(path):
 
 
 def own_copy(head, source, folder):
-    """The file as both passes read it: itself, or what the head makes of it, whose lines are told as the file's."""
+    """The file as both passes read it: itself, or what the head makes of it, whose lines are reported as the file's."""
     if not head.rewrite:
         return source, []
     copy = folder / f"{source.stem}.cpp"

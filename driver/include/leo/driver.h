@@ -26,7 +26,7 @@ struct leo_drv_queue;
  * than memory, so that they can be reserved ahead of it. */
 #define LEO_DRV_GM_BYTES UINT64_C(0x10000000000)
 
-/** Most findings of the checker that are told of one task. */
+/** Most findings of the checker that are reported of one task. */
 #define LEO_DRV_CHECKS 16
 
 /** How a submitted entry ended. */

@@ -43,7 +43,7 @@ struct leo_model_arg {
     void *list;     /**< owned: uint32_t values, int64_t ints, bool bools, or the text */
 };
 
-/** A node of the network that was compiled, by which its calls are told. */
+/** A node of the network that was compiled, by which its calls are reported. */
 struct leo_model_node {
     char name[LEO_MODEL_NAME];
     char type[64]; /**< as the network's file has it */
@@ -87,7 +87,7 @@ struct leo_model_aipp {
 #define LEO_MODEL_GEAR_INPUT "ascend_mbatch_shape_data"
 
 struct leo_model {
-    char soc[32]; /**< chip it was compiled for; told, any chip runs it */
+    char soc[32]; /**< chip it was compiled for; for reports, any chip runs it */
     char name[LEO_MODEL_NAME];
     uint32_t input_count, output_count, value_count, node_count, call_count;
     struct leo_model_io *inputs, *outputs;

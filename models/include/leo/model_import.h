@@ -24,7 +24,7 @@ struct leo_import_options {
     /** Float inputs that are f16, "name;name2"; NULL: none. */
     const char *half_inputs;
     /** What the outputs are instead of the file's, "node:0;node2:1", in this order; NULL: the
-     * file's. A node is told by its name, or without one by the name of its output. */
+     * file's. A node goes by its name, or without one by the name of its output. */
     const char *out_nodes;
     /** A type of LEO_IMPORT_TYPES for float outputs, or "node:0:FP16;node2:1:UINT8" with those of
      * out_nodes; NULL: the file's. */
@@ -35,7 +35,7 @@ struct leo_import_options {
 };
 
 enum { LEO_IMPORT_SHAPES = 64 };
-/** Shapes of inputs as a text told them. */
+/** Shapes of inputs as a text gives them. */
 struct leo_import_shapes {
     uint32_t count;
     struct leo_import_shape list[LEO_IMPORT_SHAPES]; /**< names lie in `names` */

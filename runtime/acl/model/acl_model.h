@@ -20,7 +20,7 @@ struct acl_model_slot {
     size_t gear;      /**< that was set last, from 1 on; 0: none was */
 };
 
-/** What a description holds: its own copy of what the model told. */
+/** What a description holds: its own copy of what the model said. */
 struct aclmdlDesc {
     uint32_t id;
     size_t input_count, output_count;

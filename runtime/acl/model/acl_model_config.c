@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads and runs of models whose settings are told one by one. */
+/* Loads and runs of models whose settings are given one by one. */
 #include "acl_model.h"
 
 #include <acl/acl_rt.h>

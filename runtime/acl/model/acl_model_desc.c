@@ -204,7 +204,8 @@ aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIOD
     return error;
 }
 
-// With settings for pictures too an input is told as it is given: the two calls say the same here.
+// With settings for pictures too an input is described as it is given: the two calls say the same
+// here.
 aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
     return aclmdlGetInputDims(modelDesc, index, dims);

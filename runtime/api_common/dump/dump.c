@@ -147,7 +147,7 @@ static leo_status take_values(struct leo_rt_device *device, struct api_dump_valu
     return status;
 }
 
-// A fault of the stream stays the program's to be told.
+// A fault of the stream stays the program's to be reported.
 static void wait_for(struct leo_rt_stream *stream)
 {
     while (leo_rt_stream_query(stream) == LEO_ERR_NOT_READY) {

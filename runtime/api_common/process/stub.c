@@ -9,7 +9,7 @@
 #include <search.h>
 #include <string.h>
 
-/** Where a file is loaded on a device: a handle, told from a later one by its serial. */
+/** Where a file is loaded on a device: a handle, told apart from a later one by its serial. */
 struct loaded {
     struct api_module *module;
     uint64_t serial;

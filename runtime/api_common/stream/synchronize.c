@@ -66,8 +66,8 @@ leo_status api_device_synchronize(int timeout_ms)
     if (!streams) {
         return leo_rt_fail(LEO_ERR_NO_MEMORY, "out of host memory");
     }
-    // Stream by stream, so that a fault is told with the code of its core kind; the first one is
-    // the answer.
+    // Stream by stream, so that a fault is reported with the code of its core kind; the first one
+    // is the answer.
     uint64_t start = timeout_ms > 0 ? wall_ms() : 0;
     for (size_t i = 0; i < count; i++) {
         struct api_stream *stream = streams[i];

@@ -27,7 +27,7 @@ struct gdb_server {
     struct leo_debug_stop stop;
     uint32_t thread;       /**< whose registers and memory are asked for */
     struct rt_image lines; /**< of the file; elf NULL: none */
-    char reason[512];      /**< the answer that told of the stop */
+    char reason[512];      /**< the answer that reported the stop */
     char packet[GDB_PACKET_BYTES + 1], answer[GDB_PACKET_BYTES + 1];
 };
 

@@ -21,7 +21,7 @@ struct code_image {
     uint64_t addr, text;
     size_t instructions;
     struct leo_debug_count *count[CORES_MAX]; /**< NULL: the core ran none of it */
-    struct unit_sums *sums[CORES_MAX];        /**< while they are told */
+    struct unit_sums *sums[CORES_MAX];        /**< while they are reported */
 };
 
 struct rt_code {

@@ -481,7 +481,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags);
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority,
                                                                int32_t *greatestPriority);
-/** Mode ACL_STOP_ON_FAILURE: once a wait has told of a kernel fault, the streams of the context
+/** Mode ACL_STOP_ON_FAILURE: once a wait has reported a kernel fault, the streams of the context
  * take no new work of any kind, and copies that wait are refused too (107035). Set once a stream.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);

@@ -73,7 +73,7 @@ struct leo_acl_op {
     const aclTensorDesc *const *output_descs;
     aclDataBuffer *const *outputs;
     /** The output descriptions of a caller that reads a result's size there if it depends on data;
-     * NULL: it is not told. */
+     * NULL: it is not reported. */
     aclTensorDesc *const *shaped;
     const aclopAttr *attr; /**< may be NULL */
     aclrtStream stream;

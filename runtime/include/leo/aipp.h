@@ -54,7 +54,7 @@ enum leo_aipp_key {
 
 struct leo_aipp {
     double at[LEO_AIPP_KEYS];
-    char input[128]; /**< its name; "": told by its rank */
+    char input[128]; /**< its name; "": found by its rank */
 };
 
 /** Bytes of that input for each picture: its settings. */

@@ -253,7 +253,7 @@ static aclnnStatus abs_into(const int64_t *dim, const int64_t *stride)
     return status;
 }
 
-/* Whether elements share memory, told from marking each place. */
+/* Whether elements share memory, seen from marking each place. */
 static bool shares(const int64_t *dim, const int64_t *stride)
 {
     bool marked[1024] = {false}, twice = false;

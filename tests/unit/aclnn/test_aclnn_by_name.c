@@ -843,7 +843,7 @@ static void losses_and_places(void)
     end(&gather);
 }
 
-// What a row cannot do is told, not left out.
+// What a row cannot do is reported, not left out.
 static void attributes_are_looked_at(void)
 {
     const int64_t shape[] = {2, 3};
@@ -1012,7 +1012,7 @@ static void shapes_and_matrices(void)
     end(&spread);
     end(&flatten);
     end(&product);
-    // Last: a refused call is told by every later wait of this thread's device.
+    // Last: a refused call is reported by every later wait of this thread's device.
     add(&wrong, 0, 2, matrix, x);
     add(&wrong, 1, 1, row, NULL);
     CU_ASSERT_EQUAL(run(&wrong, "Flatten"), ACL_ERROR_OP_OUTPUT_NOT_MATCH);

@@ -244,7 +244,7 @@ static void stale_handles_stay_stale(void)
     OK(cnrtNotifierDestroy(made));
 }
 
-// A kernel that fails is told by the queue that has it, and the queue works on.
+// A kernel that fails is reported by the queue that has it, and the queue works on.
 static void failed_kernels_are_told_by_their_queue(void)
 {
     cnrtQueue_t queue, other;

@@ -200,7 +200,8 @@ static void queue_survives_every_failing_allocation(void)
     leo_drv_device_destroy(device);
 }
 
-/** A device that does not answer: doorbells of the admin queue are lost, waits end as told. */
+/** A device that does not answer: doorbells of the admin queue are lost, waits end as they were
+ * set. */
 static struct {
     const struct leo_transport_ops *real;
     struct leo_transport_ops ops;

@@ -389,7 +389,7 @@ static void a_png_file_becomes_a_picture(void)
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(acldvppPngGetImageInfo(host, 64, &width, &height, &components),
                     ACL_ERROR_INVALID_PARAM);
-    // A file that is cut off is told by the stream.
+    // A file that is cut off is reported by the stream.
     OK(acldvppPngDecodeAsync(world.channel, data, (uint32_t)bytes / 2, picture, world.stream));
     CU_ASSERT_NOT_EQUAL(aclrtSynchronizeStream(world.stream), ACL_SUCCESS);
     CU_ASSERT_NOT_EQUAL(acldvppGetPicDescRetCode(picture), 0);

@@ -285,7 +285,7 @@ static void h265_comes_back_in_order(void)
     check_video("libx265", H265_MAIN_LEVEL, 0);
 }
 
-/* Frames that are none are told by their codes; those behind them are decoded. */
+/* Frames that are none are reported by their codes; those behind them are decoded. */
 static void bad_frames_are_told(void)
 {
     struct video video;

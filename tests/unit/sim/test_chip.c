@@ -211,7 +211,7 @@ static void rewritten_image_runs_anew(void)
         rig_read(&rig, RIG_GM, &out, sizeof(out));
         CU_ASSERT_EQUAL(out, value);
     }
-    // The same in a mapping of its own that kernels cannot write: only the copy can have told.
+    // The same in a mapping of its own that kernels cannot write: only the copy can have shown it.
     const uint64_t apart = RIG_GM + (1 << 20) + 4096;
     CU_ASSERT_EQUAL(rig_map(&rig, apart, 4096, true), 0);
     for (int value = 1; value < 5; value++) {

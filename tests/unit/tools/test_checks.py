@@ -50,7 +50,7 @@ class Checks(unittest.TestCase):
     def test_idioms(self):
         self.expect_good("idioms.py", files={"sim/x.c": "status = status_of(status != 0 ? 1 : 2);\nname = name ? name : other;\n"})
         for code in ("status = status != LEO_OK ? status : f();", "error = error ? error : f();", "status = status == LEO_OK ? f() : status;",
-                     "status =\n    status ? status : f();", "enum { MOST_ROWS = 4 };", "enum { ROWS_MOST = 4 };", "int x = LEO_MOST_ROWS;", "x = task->led;", "int sim_lead_task(void);"):
+                     "status =\n    status ? status : f();", "enum { MOST_ROWS = 4 };", "enum { ROWS_MOST = 4 };", "int x = LEO_MOST_ROWS;", "x = task->led;", "int sim_lead_task(void);", "// A fault is told."):
             self.expect_bad("sim/x.c:2: ", "idioms.py", files={"sim/x.c": "\n" + code + "\n"})
 
     def test_prose(self):
@@ -148,7 +148,7 @@ class Checks(unittest.TestCase):
             self.expect_bad(message, script, build, **tree)
 
     def test_arrows(self):
-        """Objects of a small tree: a call up, and one between rooms of sim/, are told whatever is included."""
+        """Objects of a small tree: a call up, and one between rooms of sim/, are reported whatever is included."""
         def build(**code):
             sources = {"isa/a.c": "int leo_isa_a(void) { return 1; }", "sim/host/pool.c": "int sim_pool(void) { return 1; }",
                        "sim/core/core.c": "int sim_pool(void);\nint sim_core(void) { return sim_pool(); }",

@@ -478,7 +478,7 @@ static void smi_lists_the_devices(void)
     scratch_finish(&scratch);
 }
 
-/* Variants of a chip beside each other; what is wrong in a table is told. */
+/* Variants of a chip beside each other; what is wrong in a table is reported. */
 static void sweep_compares_variants(void)
 {
     char out[8192];

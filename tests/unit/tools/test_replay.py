@@ -245,7 +245,7 @@ class Replay(unittest.TestCase):
                     self.assertEqual([t["us"] for t in truth], [t["recorded_us"] for t in truth], (soc, kernel, chip))
 
     def test_cores_that_poll_and_never_meet(self):
-        """Blocks that wait for one which has no core before they end: told, not waited for."""
+        """Blocks that wait for one which has no core before they end: reported, not waited for."""
         self.compile("poll_kernels.c", "ascend910a")
         self.assertEqual(self.launch("ascend910a", "meet", 8, *("out:65536",) * 3, "1").returncode, 0)
         told = run("replay", self.path("tape"), "--set", "soc.cube_cores=4")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leo-train as a user runs it: it learns, every host computes the same, mistakes are told. */
+/* leo-train as a user runs it: it learns, every host computes the same, mistakes are reported. */
 #include "harness.h"
 
 #include <stdio.h>

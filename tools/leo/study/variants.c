@@ -109,7 +109,7 @@ static void look(void *user, const struct chip_difference *difference)
                                       strcmp(difference->key, search->key) == 0);
 }
 
-/* Whether the chip has the numbers of the table: a wrong name is told before anything runs. */
+/* Whether the chip has the numbers of the table: a wrong name is reported before anything runs. */
 static bool check_keys(const struct sweep_table *table, const char *path, const char *base)
 {
     for (size_t i = 0; i < table->keys; i++) {

@@ -73,7 +73,7 @@ class Tensor:
             size = size // self.how[0] if size is not None and self.how else size
         else:
             self.address = known(value["address_"])
-            size = known(value["size_"]) or None  # SetGlobalBuffer was not told
+            size = known(value["size_"]) or None  # SetGlobalBuffer got no size
         self.count = size
 
     def memory(self):

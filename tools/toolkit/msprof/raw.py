@@ -30,7 +30,7 @@ class Error(Exception):
 
 
 class Cell(str):
-    """A value that knows where it stands: one that is no number is told."""
+    """A value that knows where it stands: one that is no number is reported."""
 
     def __new__(cls, text, where):
         cell = super().__new__(cls, text)
@@ -58,7 +58,7 @@ class Row(dict):
 
 
 def read_csv(path):
-    """Rows as dicts of cells; a file that is damaged is told with the line."""
+    """Rows as dicts of cells; a file that is damaged is reported with the line."""
     if not path.exists():
         return []
     try:

@@ -65,7 +65,7 @@ def operations(values):
 
 
 def joules(values, one):
-    """Energy of the part that is told, an estimate; None: the chip's file has no [energy]."""
+    """Energy of the part that is known, an estimate; None: the chip's file has no [energy]."""
     def of(key):
         return float(values.get(f"energy.{key}") or 0)
 

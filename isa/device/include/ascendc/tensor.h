@@ -12,7 +12,7 @@ template <typename T> class GlobalTensor
   public:
     using PrimType = T;
 
-    /** `count` elements; 0 = not told. */
+    /** `count` elements; 0 = not known. */
     LEO_AC_METHOD void SetGlobalBuffer(__gm__ T *buffer, uint64_t count = 0)
     {
         address_ = (uint64_t)buffer;

@@ -10,7 +10,8 @@
 #define REGISTER_TILING_DEFAULT(type) using leo_tiling_default = type
 #define REGISTER_TILING_FOR_TILINGKEY(text, type)
 
-/* The structure that REGISTER_TILING_DEFAULT told; else that of the operator -DLEO_OP=NAME. */
+/* The structure that REGISTER_TILING_DEFAULT registered; else that of the operator -DLEO_OP=NAME.
+ */
 #ifdef LEO_OP
 #define LEO_TILING_OF_(name) leo_tiling_of_##name
 #define LEO_TILING_OF(name)  LEO_TILING_OF_(name)
@@ -56,7 +57,7 @@ LEO_AC_INLINE void leo_take_tiling(void *to, GM_ADDR from, uint32_t bytes)
 }
 
 inline LEO_DEVICE uint64_t leo_tiling_key;   /**< of this launch */
-inline LEO_DEVICE GM_ADDR leo_sys_workspace; /**< of this launch, as the kernel told it */
+inline LEO_DEVICE GM_ADDR leo_sys_workspace; /**< of this launch, as the kernel set it */
 
 LEO_AC_INLINE void SetSysWorkspace(GM_ADDR workspace)
 {

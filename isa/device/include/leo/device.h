@@ -198,8 +198,8 @@ LEO_INTRIN uint64_t leo_ub_blocks(uint64_t a, uint64_t b, uint64_t c, uint64_t d
                          :                                                                         \
                          : "rJ"((uint64_t)(b)), "i"(imm)                                           \
                          : "memory")
-/* One that is not constant is told by a word that takes no time (check_field), unless the compiler
- * knows that it fits. */
+/* One that is not constant is reported by a word that takes no time (check_field), unless the
+ * compiler knows that it fits. */
 #define LEO_FITS(value, bits, field)                                                               \
     do {                                                                                           \
         if (!__builtin_constant_p((value) >> (bits) == 0) || (value) >> (bits) != 0) {             \

@@ -167,7 +167,7 @@ class OpParamDef
     bool needs_value_ = false, any_strides_ = false;
 };
 
-/** An attribute: its kind is that of its default, or of the last call that told one. */
+/** An attribute: its kind is that of its default, or of the last call that gave one. */
 class OpAttrDef
 {
   public:
@@ -252,7 +252,8 @@ inline OpParamDef &leo_param(LeoParams &all, const char *name)
     return all.back();
 }
 
-/** What is different on one family of chips: parameters told here replace those of the operator. */
+/** What is different on one family of chips: parameters given here replace those of the operator.
+ */
 class OpAICoreConfig
 {
   public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of operators told apart from their descriptions: IMPL_OP_OPTILING(Name).Tiling(f).
+/* Functions of operators apart from their descriptions: IMPL_OP_OPTILING(Name).Tiling(f).
  * C++ only. */
 #pragma once
 

@@ -169,7 +169,7 @@ template <class T> auto flat(const T &plain)
     return std::make_tuple(plain);
 }
 
-/** Calls a function of CNNL on the current stream; throws if it fails, after CNNL told on stderr
+/** Calls a function of CNNL on the current stream; throws if it fails, after CNNL printed on stderr
  * why. */
 template <class F, class... A> void run(F function, const A &...arguments)
 {

@@ -16,7 +16,7 @@ namespace
 
 using Scale = std::optional<double>;
 
-/** A resizing: unless all scales are told, the sizes say them. */
+/** A resizing: unless all scales are given, the sizes say them. */
 struct Resizing {
     Resizing(cnnlInterpMode_t mode, cnnlInterpAlgo_t algo, const at::Tensor &x,
              std::initializer_list<Scale> scales)

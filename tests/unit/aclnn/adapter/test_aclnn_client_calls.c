@@ -265,7 +265,7 @@ static void weights_need_room(void)
     rig_tensor_free(&wide);
 }
 
-/* What a tensor is made of in another format is told before it is cast. */
+/* What a tensor is made of in another format is reported before it is cast. */
 static void storage_is_told(void)
 {
     static const struct {

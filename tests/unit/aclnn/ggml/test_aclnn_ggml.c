@@ -168,7 +168,7 @@ static aclnnStatus ask_muls(aclTensor *view, const struct rig_tensor *out)
     return status;
 }
 
-// Scales of quantised rows lie behind the weights: the storage that is told begins with them.
+// Scales of quantised rows lie behind the weights: the storage that is described begins with them.
 static void a_storage_told_as_one_number_leaves_the_offset_out(void)
 {
     const int64_t all[] = {24}, dim[] = {2, 4}, step[] = {4, 1}, reach[] = {8};

@@ -161,7 +161,7 @@ static aclTensor *as_nibbles(const struct rig_tensor *words, int64_t k, bool tur
     return aclCreateTensor(dim, 2, ACL_INT4, stride, 0, ACL_FORMAT_ND, &storage, 1, data);
 }
 
-// As it was told, whatever it is to operators; and none takes it that does not know 4 bits.
+// As it was given, whatever it is to operators; and none takes it that does not know 4 bits.
 static void check_nibbles(aclTensor *tensor, int64_t k, bool turned)
 {
     int64_t *dims = NULL, *strides = NULL, *dims_there;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxes by type name: chosen by score, told by their distance from others, and the places that
+/* Boxes by type name: chosen by score, given by their distance from others, and the places that
  * answer for them. Against plain C, and against numbers that were published for a card. */
 #include "rig_named.h"
 #include "rig_values.h"
@@ -200,7 +200,7 @@ static void best_of_classes(void)
     run_classes(OP_TYPE_F16, CLASSES);
 }
 
-/* ---- told by their distance ---- */
+/* ---- given by their distance ---- */
 
 static aclopAttr *coder_attributes(float deviation)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_ascendc_calls.py LEO: calls of Ascend C that are several instructions, kinds told in the body, tiling data, pairs of blocks.
+"""test_ascendc_calls.py LEO: calls of Ascend C that are several instructions, kinds named in the body, tiling data, pairs of blocks.
 
 Compiled by leo cc and run by leo run with the checker, against plain Python.
 """

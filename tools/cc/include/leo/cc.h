@@ -32,7 +32,7 @@ struct leo_cc_opts {
 /**
  * Compiles, links, derives the kernel note (isa/layout/kernel_note.layout) and links again. The
  * compiler's own messages go to stderr unchanged; then `error` is empty. Every other failure is
- * told in `error`.
+ * reported in `error`.
  */
 LEO_MUST_CHECK leo_status leo_cc_compile(const struct leo_cc_opts *opts, char *error,
                                          size_t error_bytes);

@@ -46,7 +46,7 @@ class Build:
         self.pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
 
     def all(self, function, items):
-        """Results in order; every failure is told, not the first alone."""
+        """Results in order; every failure is reported, not the first alone."""
         results, failures = [], []
         for future in [self.pool.submit(function, item) for item in items]:
             try:
