@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tape played on a chip made for it. */
 #include "../replay/replay.h"
+#include "../replay/known.h"
 #include "../replay/memo.h"
 
 #include "chip.h"
@@ -20,10 +21,9 @@ static bool link_tasks(struct leo_sim_chip *chip, struct sim_replay *replay)
     replay->task = leo_calloc(none + 1, sizeof(*replay->task));
     replay->cursor = leo_calloc(chip->cores.count, sizeof(*replay->cursor));
     replay->begun = leo_calloc(replay->file->parts + 1, sizeof(*replay->begun));
-    replay->price = leo_calloc(replay->file->classes + 1, sizeof(*replay->price));
     replay->prices_addresses = SIM_TAPE_ALIGN % chip->config.gm_request_bytes == 0;
-    if (!replay->price || !replay->next || !replay->present || !replay->after || !replay->task ||
-        !replay->cursor || !replay->begun) {
+    if (!replay->next || !replay->present || !replay->after || !replay->task || !replay->cursor ||
+        !replay->begun) {
         return false;
     }
     for (uint32_t queue = 0; queue < queues; queue++) {
@@ -75,8 +75,8 @@ static leo_status replay_on(struct leo_sim_chip *chip, struct sim_replay *replay
         return fail("the recorded run uses more queues than the chip has", LEO_ERR_INVALID_ARG,
                     error, error_bytes);
     }
-    if (!link_tasks(chip, replay) ||
-        sim_memo_create(file, replay->price, chip->memory.hbm.base, chip->cores.engine,
+    if (!link_tasks(chip, replay) || !sim_known_begin(replay->known, &chip->config) ||
+        sim_memo_create(file, replay->known, chip->memory.hbm.base, chip->cores.engine,
                         &chip->memory.l2, &replay->memo) != LEO_OK) {
         return fail("out of host memory", LEO_ERR_NO_MEMORY, error, error_bytes);
     }
@@ -92,16 +92,37 @@ static leo_status replay_on(struct leo_sim_chip *chip, struct sim_replay *replay
 static void finish(struct sim_replay *replay)
 {
     sim_memo_destroy(replay->memo);
-    for (uint64_t i = 0; replay->price && i < replay->file->classes; i++) {
-        sim_price_finish(&replay->price[i]);
-    }
-    leo_free(replay->price);
     leo_free(replay->next);
     leo_free(replay->present);
     leo_free(replay->after);
     leo_free(replay->task);
     leo_free(replay->cursor);
     leo_free(replay->begun);
+}
+
+struct leo_sim_known {
+    struct sim_known *known;
+};
+
+leo_status leo_sim_known_create(const struct leo_sim_tape *tape, uint64_t bytes,
+                                struct leo_sim_known **known_out)
+{
+    struct leo_sim_known *known = *known_out = leo_calloc(1, sizeof(*known));
+    leo_status status =
+        known ? sim_known_create(&tape->file, bytes, &known->known) : LEO_ERR_NO_MEMORY;
+    if (status != LEO_OK) {
+        leo_sim_known_destroy(known);
+        *known_out = NULL;
+    }
+    return status;
+}
+
+void leo_sim_known_destroy(struct leo_sim_known *known)
+{
+    if (known) {
+        sim_known_destroy(known->known);
+        leo_free(known);
+    }
 }
 
 leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
@@ -125,8 +146,18 @@ leo_status leo_sim_replay(const struct leo_sim_replay_opts *opts,
         return status;
     }
     struct sim_replay replay = {.file = &opts->tape->file, .opts = opts, .result = result};
-    status = replay_on(chip, &replay, error, error_bytes);
+    struct sim_known *own = NULL;
+    if (!opts->known) {
+        status = sim_known_create(replay.file, 0, &own);
+    }
+    replay.known = opts->known ? opts->known->known : own;
+    status = status == LEO_OK ? replay_on(chip, &replay, error, error_bytes)
+                              : fail("out of host memory", status, error, error_bytes);
     finish(&replay); // the memo lets go of the engine
+    if (opts->known) {
+        sim_known_end(opts->known->known);
+    }
+    sim_known_destroy(own);
     leo_sim_chip_destroy(chip);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "../host/pages.h"
 #include <leo/alloc.h>
+#include <leo/layout.h>
 #include <string.h>
 
 enum { MARK_USED = 1, MARK_DIRTY = 2 };
@@ -243,9 +244,13 @@ void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
         }
         return;
     }
-    uint64_t last = (offset + bytes - 1) / SIM_L2_LINE_BYTES;
+    const uint64_t last = (offset + bytes - 1) / SIM_L2_LINE_BYTES;
+    const uint8_t done = write ? MARK_USED | MARK_DIRTY : MARK_USED;
     for (uint64_t line = offset / SIM_L2_LINE_BYTES; line <= last; line++) {
         uint32_t place = l2->place[line];
+        if (place && (l2->mark[place - 1] & done) == done) {
+            continue; // most lines: using them again changes nothing
+        }
         if (place) {
             use_again(l2, place - 1, write);
             continue;
@@ -293,4 +298,16 @@ void sim_l2_pass(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write)
         l2->last_read = line + 1;
     }
     write_back(l2);
+}
+
+void sim_l2_copy(struct sim_l2 *l2, const struct leo_sqe_copy *body, bool is_fill)
+{
+    for (uint32_t row = 0; row < body->height; row++) {
+        if (!is_fill && !(body->flags & LEO_SQE_COPY_HOST_SRC)) {
+            sim_l2_use(l2, body->src + row * body->src_pitch - l2->base, body->width, false);
+        }
+        if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
+            sim_l2_use(l2, body->dst + row * body->dst_pitch - l2->base, body->width, true);
+        }
+    }
 }

@@ -14,6 +14,8 @@
 
 enum { SIM_L2_LINE_BYTES = 512 };
 
+struct leo_sqe_copy;
+
 /** What changed of an L2 since sim_l2_watch, so that it can be taken back. */
 struct sim_l2_journal {
     struct sim_l2_change {
@@ -53,6 +55,8 @@ void sim_l2_clear(struct sim_l2 *l2);
 void sim_l2_use(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write);
 /** The same past the L2: uses lines that it holds, and brings none. */
 void sim_l2_pass(struct sim_l2 *l2, uint64_t offset, uint64_t bytes, bool write);
+/** What is copied or filled goes through it: its lines are there for whoever comes next. */
+void sim_l2_copy(struct sim_l2 *l2, const struct leo_sqe_copy *body, bool is_fill);
 /** Changes are noted from now on, in a journal that was zeroed or used before. */
 void sim_l2_watch(struct sim_l2 *l2, struct sim_l2_journal *journal);
 /** They are for good, or taken back; false: there was no memory to note them all. */

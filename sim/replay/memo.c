@@ -5,31 +5,7 @@
 #include <leo/alloc.h>
 #include <string.h>
 
-#include "price.h"
-
-enum {
-    WAYS_MAX = 4, /* in which launches of one class went, kept at a time */
-    FIRST_STEPS = 256
-};
-
-enum step_kind { STEP_BEGIN, STEP_MOVE, STEP_END };
-
-/* Something that happened in a launch, in the order of time. */
-struct step {
-    uint32_t part; /* BEGIN: counted from the first of the launch */
-    uint16_t core;
-    uint8_t kind, pipe;
-    uint32_t move;                         /* MOVE: of its class, by pipe */
-    uint32_t sharers, read, written, runs; /* what was answered, in lines */
-};
-
-/* One way in which a launch went. */
-struct way {
-    struct way *next;
-    struct sim_memo_launch launch;
-    uint32_t steps;
-    struct step step[];
-};
+enum { FIRST_STEPS = 256, FIRST_LATE = 64 };
 
 /* What a core is at, in the launch that is kept or taken. */
 struct at {
@@ -37,30 +13,40 @@ struct at {
     uint32_t begun[LEO_PIPE_COUNT]; /* transfers of the part */
 };
 
+/* Something that the L2 was not told yet. */
+struct late {
+    uint64_t task;
+    const struct sim_way *way; /* NULL: a copy */
+    struct leo_sqe_copy copy;
+    bool is_fill;
+};
+
 struct sim_memo {
     const struct sim_tape_file *file;
-    const struct sim_price *price; /* by class */
+    struct sim_known *known;
     uint64_t gm_base;
     struct sim_time_engine *engine;
     struct sim_l2 *l2;
     struct sim_l2_journal journal;
     struct sim_time_watch watch;
-    struct way **way; /* by class of launches: the last one that was of use first */
-    struct at *at;    /* by core */
+    struct at *at;                        /* by core */
     const struct sim_tape_entry *present; /* the launch that is kept; NULL: none is */
-    struct step *step;
+    struct sim_step *step;
     uint32_t steps, capacity;
+    uint32_t node; /* of the history of the L2 */
+    struct late *late;
+    uint32_t lates, late_capacity;
     bool failed;  /* it cannot be kept */
     bool is_lost; /* the L2 is not what it was: no memory */
 };
 
 /* ---- to keep ---- */
 
-static struct step *add_step(struct sim_memo *memo)
+static struct sim_step *add_step(struct sim_memo *memo)
 {
     if (memo->steps == memo->capacity) {
         const uint32_t capacity = memo->capacity ? 2 * memo->capacity : FIRST_STEPS;
-        struct step *step = leo_realloc(memo->step, capacity * sizeof(*step));
+        struct sim_step *step = leo_realloc(memo->step, capacity * sizeof(*step));
         if (!step) {
             memo->failed = true;
             return NULL;
@@ -81,14 +67,14 @@ static void move_begins(void *user, unsigned core, unsigned pipe,
                         const struct sim_time_answer *answer)
 {
     struct sim_memo *memo = user;
-    struct step *step = add_step(memo);
+    struct sim_step *step = add_step(memo);
     if (step) {
-        *step = (struct step){.kind = STEP_MOVE,
-                              .core = (uint16_t)core,
-                              .pipe = (uint8_t)pipe,
-                              .move = memo->at[core].begun[pipe]++,
-                              .sharers = answer->sharers,
-                              .runs = (uint32_t)answer->runs};
+        *step = (struct sim_step){.kind = SIM_STEP_MOVE,
+                                  .core = (uint16_t)core,
+                                  .pipe = (uint8_t)pipe,
+                                  .move = memo->at[core].begun[pipe]++,
+                                  .sharers = answer->sharers,
+                                  .runs = (uint32_t)answer->runs};
         memo->failed |= answer->runs > UINT32_MAX || !in_lines(answer->read, &step->read) ||
                         !in_lines(answer->written, &step->written);
     }
@@ -96,119 +82,74 @@ static void move_begins(void *user, unsigned core, unsigned pipe,
 
 static void move_ends(void *user, unsigned core, unsigned pipe)
 {
-    struct step *step = add_step(user);
+    struct sim_step *step = add_step(user);
     if (step) {
-        *step = (struct step){.kind = STEP_END, .core = (uint16_t)core, .pipe = (uint8_t)pipe};
+        *step =
+            (struct sim_step){.kind = SIM_STEP_END, .core = (uint16_t)core, .pipe = (uint8_t)pipe};
     }
 }
 
-void sim_memo_begin(struct sim_memo *memo, uint64_t task)
-{
-    const struct sim_tape_entry *entry = memo ? &memo->file->entry[task] : NULL;
-    if (entry && entry->launch != SIM_TAPE_NO_CLASS && entry->is_again) {
-        memo->present = entry;
-        memo->steps = 0;
-        memo->failed = false;
-        sim_time_engine_watch(memo->engine, &memo->watch);
-    }
-}
+/* ---- to do the same again ---- */
 
-void sim_memo_begin_part(struct sim_memo *memo, unsigned core, uint64_t part)
-{
-    if (memo && memo->present &&
-        part - memo->present->first_part >= sim_tape_parts(memo->present)) {
-        sim_memo_end(memo, NULL); // it is not alone
-    }
-    struct step *step = memo && memo->present ? add_step(memo) : NULL;
-    if (step) {
-        *step = (struct step){.kind = STEP_BEGIN,
-                              .core = (uint16_t)core,
-                              .part = (uint32_t)(part - memo->present->first_part)};
-        memo->at[core] = (struct at){.part = part};
-        // Of a part that has no price the transfers are not known.
-        memo->failed |= !memo->price[memo->file->part[part].class].place;
-    }
-}
-
-/* Of many ways the one goes that was of no use for the longest time. */
-static void add_way(struct way **first, struct way *way)
-{
-    way->next = *first;
-    *first = way;
-    for (unsigned ways = 1; way; way = way->next, ways++) {
-        if (ways == WAYS_MAX && way->next) {
-            leo_free(way->next);
-            way->next = NULL;
-        }
-    }
-}
-
-void sim_memo_end(struct sim_memo *memo, const struct sim_memo_launch *launch)
-{
-    if (!memo || !memo->present) {
-        return;
-    }
-    const size_t bytes = memo->steps * sizeof(struct step);
-    struct way *way = launch && !memo->failed ? leo_alloc(sizeof(*way) + bytes) : NULL;
-    if (way) {
-        way->launch = *launch;
-        way->steps = memo->steps;
-        memcpy(way->step, memo->step, bytes);
-        add_way(&memo->way[memo->present->launch], way);
-    }
-    memo->present = NULL;
-    sim_time_engine_watch(memo->engine, NULL);
-}
-
-/* ---- to take ---- */
-
-static bool take_move(struct sim_memo *memo, const struct step *step)
+/* The transfer that a step was, with the addresses of the launch at hand. */
+static struct sim_time_gm move_of(const struct sim_memo *memo, const struct sim_step *step,
+                                  unsigned *access)
 {
     const struct sim_tape_part *part = &memo->file->part[memo->at[step->core].part];
-    const struct sim_price *price = &memo->price[part->class];
-    const struct sim_price_move *move = &price->move[price->first[step->pipe] + step->move];
+    const struct sim_moves *moves = sim_known_moves(memo->known, part->class);
+    const struct sim_price_move *move = &moves->move[moves->first[step->pipe] + step->move];
     const uint64_t address = memo->file->address[part->first_address + move->address];
     struct sim_time_gm gm = move->gm;
     gm.addr = sim_price_addr(&move->gm, address, memo->gm_base);
-    const struct sim_time_answer answer = sim_time_ask(
-        memo->engine, &memo->engine->core[step->core].pipe[step->pipe], &gm, move->access);
+    *access = move->access;
+    return gm;
+}
+
+static bool take_move(struct sim_memo *memo, const struct sim_step *step)
+{
+    unsigned access;
+    const struct sim_time_gm gm = move_of(memo, step, &access);
+    const struct sim_time_answer answer =
+        sim_time_ask(memo->engine, &memo->engine->core[step->core].pipe[step->pipe], &gm, access);
     return answer.read == (uint64_t)step->read * SIM_L2_LINE_BYTES &&
            answer.written == (uint64_t)step->written * SIM_L2_LINE_BYTES &&
            answer.runs == step->runs && answer.sharers == step->sharers;
 }
 
 static bool take_step(struct sim_memo *memo, const struct sim_tape_entry *entry,
-                      const struct step *step)
+                      const struct sim_step *step)
 {
     struct sim_time_core *core = &memo->engine->core[step->core];
-    switch ((enum step_kind)step->kind) {
-    case STEP_BEGIN:
+    switch ((enum sim_step_kind)step->kind) {
+    case SIM_STEP_BEGIN:
         memo->at[step->core].part = entry->first_part + step->part;
         for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
             core->pipe[pipe].sharers = 1;
         }
         return true;
-    case STEP_MOVE:
+    case SIM_STEP_MOVE:
         return take_move(memo, step);
-    case STEP_END:
+    case SIM_STEP_END:
         sim_time_leave_line(&core->pipe[step->pipe]);
         return true;
+    case SIM_STEP_COPY:
+        break;
     }
     return false;
 }
 
 /* Nobody reads any more. */
-static void leave_lines(struct sim_memo *memo, const struct way *way, uint32_t steps)
+static void leave_lines(struct sim_memo *memo, const struct sim_way *way, uint32_t steps)
 {
     for (uint32_t i = 0; i < steps; i++) {
-        if (way->step[i].kind == STEP_MOVE) {
+        if (way->step[i].kind == SIM_STEP_MOVE) {
             sim_time_leave_line(&memo->engine->core[way->step[i].core].pipe[way->step[i].pipe]);
         }
     }
 }
 
 static bool take_way(struct sim_memo *memo, const struct sim_tape_entry *entry,
-                     const struct way *way)
+                     const struct sim_way *way)
 {
     uint32_t done = 0;
     sim_l2_watch(memo->l2, &memo->journal);
@@ -224,21 +165,159 @@ static bool take_way(struct sim_memo *memo, const struct sim_tape_entry *entry,
     return false;
 }
 
+/* ---- what the L2 is told late ---- */
+
+static void note_late(struct sim_memo *memo, const struct late *late)
+{
+    if (memo->lates == memo->late_capacity) {
+        const uint32_t capacity = memo->late_capacity ? 2 * memo->late_capacity : FIRST_LATE;
+        struct late *list = leo_realloc(memo->late, capacity * sizeof(*list));
+        memo->is_lost |= !list;
+        if (!list) {
+            return;
+        }
+        memo->late = list;
+        memo->late_capacity = capacity;
+    }
+    memo->late[memo->lates++] = *late;
+}
+
+static void tell_way(struct sim_memo *memo, const struct sim_tape_entry *entry,
+                     const struct sim_way *way)
+{
+    for (uint32_t i = 0; i < way->steps; i++) {
+        const struct sim_step *step = &way->step[i];
+        if (step->kind == SIM_STEP_BEGIN) {
+            memo->at[step->core].part = entry->first_part + step->part;
+        } else if (step->kind == SIM_STEP_MOVE) {
+            unsigned access;
+            const struct sim_time_gm gm = move_of(memo, step, &access);
+            sim_time_tell(memo->engine, &gm, access);
+        }
+    }
+}
+
+static void catch_up(struct sim_memo *memo)
+{
+    for (uint32_t i = 0; i < memo->lates; i++) {
+        const struct late *late = &memo->late[i];
+        if (late->way) {
+            tell_way(memo, &memo->file->entry[late->task], late->way);
+        } else {
+            sim_l2_copy(memo->l2, &late->copy, late->is_fill);
+        }
+    }
+    memo->lates = 0;
+}
+
+void sim_memo_copy(struct sim_memo *memo, uint64_t task, const struct leo_sqe_copy *body,
+                   bool is_fill)
+{
+    if (memo->present) {
+        sim_l2_copy(memo->l2, body, is_fill);
+        struct sim_step *step = add_step(memo);
+        if (step) {
+            *step = (struct sim_step){.kind = SIM_STEP_COPY, .part = (uint32_t)task};
+        }
+        return;
+    }
+    const struct sim_known_turn *turn = sim_known_turn(memo->known, memo->node, (uint32_t)task);
+    if (turn) {
+        const struct late late = {.task = task, .copy = *body, .is_fill = is_fill};
+        note_late(memo, &late);
+        memo->node = turn->child;
+        return;
+    }
+    catch_up(memo);
+    sim_l2_copy(memo->l2, body, is_fill);
+    memo->node = sim_known_go(memo->known, memo->node, (uint32_t)task, NULL);
+}
+
+/* ---- a launch that the engine prices ---- */
+
+void sim_memo_begin(struct sim_memo *memo, uint64_t task)
+{
+    const struct sim_tape_entry *entry = &memo->file->entry[task];
+    if (entry->launch != SIM_TAPE_NO_CLASS && sim_known_wants(memo->known, entry)) {
+        memo->present = entry;
+        memo->steps = 0;
+        memo->failed = false;
+        sim_time_engine_watch(memo->engine, &memo->watch);
+    }
+}
+
+void sim_memo_begin_part(struct sim_memo *memo, unsigned core, uint64_t part)
+{
+    if (memo->present && part - memo->present->first_part >= sim_tape_parts(memo->present)) {
+        sim_memo_end(memo, NULL); // it is not alone
+    }
+    if (!memo->present) {
+        catch_up(memo);
+        memo->node = SIM_KNOWN_NOWHERE;
+        return;
+    }
+    struct sim_step *step = add_step(memo);
+    if (step) {
+        *step = (struct sim_step){.kind = SIM_STEP_BEGIN,
+                                  .core = (uint16_t)core,
+                                  .part = (uint32_t)(part - memo->present->first_part)};
+        memo->at[core] = (struct at){.part = part};
+        // Of a part that has no price the transfers are not known.
+        memo->failed |= !sim_known_moves(memo->known, memo->file->part[part].class)->move;
+    }
+}
+
+void sim_memo_end(struct sim_memo *memo, const struct sim_memo_launch *launch)
+{
+    if (!memo->present) {
+        return;
+    }
+    struct sim_way *way =
+        launch && !memo->failed
+            ? sim_known_add_way(memo->known, memo->present->launch, launch, memo->step, memo->steps)
+            : NULL;
+    memo->node = way ? sim_known_go(memo->known, memo->node,
+                                    (uint32_t)(memo->present - memo->file->entry), way)
+                     : SIM_KNOWN_NOWHERE;
+    memo->present = NULL;
+    sim_time_engine_watch(memo->engine, NULL);
+}
+
+/* ---- to take ---- */
+
+static bool take_known(struct sim_memo *memo, uint64_t task, uint64_t most_ps,
+                       struct sim_memo_launch *launch_out)
+{
+    const struct sim_known_turn *turn = sim_known_turn(memo->known, memo->node, (uint32_t)task);
+    if (!turn || turn->way->result.ps >= most_ps) {
+        return false;
+    }
+    const struct late late = {.task = task, .way = turn->way};
+    note_late(memo, &late);
+    memo->node = turn->child;
+    *launch_out = turn->way->result;
+    return true;
+}
+
 bool sim_memo_take(struct sim_memo *memo, uint64_t task, uint64_t most_ps,
                    struct sim_memo_launch *launch_out)
 {
-    const struct sim_tape_entry *entry = memo ? &memo->file->entry[task] : NULL;
-    if (!entry || entry->launch == SIM_TAPE_NO_CLASS) {
+    const struct sim_tape_entry *entry = &memo->file->entry[task];
+    if (entry->launch == SIM_TAPE_NO_CLASS) {
         return false;
     }
-    for (struct way **at = &memo->way[entry->launch]; *at; at = &(*at)->next) {
-        struct way *way = *at;
-        if (way->launch.ps < most_ps && take_way(memo, entry, way)) {
-            *launch_out = way->launch;
-            *at = way->next;
-            way->next = memo->way[entry->launch];
-            memo->way[entry->launch] = way;
-            return true;
+    if (take_known(memo, task, most_ps, launch_out)) {
+        return true;
+    }
+    catch_up(memo);
+    for (unsigned hbm = 0; hbm < 2; hbm++) {
+        struct sim_way *way = sim_known_ways(memo->known, entry->launch, hbm);
+        for (; way; way = sim_known_next(way)) {
+            if (!way->is_out && way->result.ps < most_ps && take_way(memo, entry, way)) {
+                memo->node = sim_known_go(memo->known, memo->node, (uint32_t)task, way);
+                *launch_out = way->result;
+                return true;
+            }
         }
     }
     return false;
@@ -251,7 +330,7 @@ bool sim_memo_is_lost(const struct sim_memo *memo)
 
 /* ---- all of it ---- */
 
-leo_status sim_memo_create(const struct sim_tape_file *file, const struct sim_price *price,
+leo_status sim_memo_create(const struct sim_tape_file *file, struct sim_known *known,
                            uint64_t gm_base, struct sim_time_engine *engine, struct sim_l2 *l2,
                            struct sim_memo **memo_out)
 {
@@ -261,14 +340,14 @@ leo_status sim_memo_create(const struct sim_tape_file *file, const struct sim_pr
         return LEO_ERR_NO_MEMORY;
     }
     memo->file = file;
-    memo->price = price;
+    memo->known = known;
     memo->gm_base = gm_base;
     memo->engine = engine;
     memo->l2 = l2;
+    memo->node = sim_known_root(known);
     memo->watch = (struct sim_time_watch){move_begins, move_ends, memo};
-    memo->way = leo_calloc(file->launches + 1, sizeof(*memo->way));
     memo->at = leo_calloc(engine->config.cores, sizeof(*memo->at));
-    return memo->way && memo->at ? LEO_OK : LEO_ERR_NO_MEMORY;
+    return memo->at ? LEO_OK : LEO_ERR_NO_MEMORY;
 }
 
 void sim_memo_destroy(struct sim_memo *memo)
@@ -277,16 +356,9 @@ void sim_memo_destroy(struct sim_memo *memo)
         return;
     }
     sim_time_engine_watch(memo->engine, NULL);
-    for (uint32_t i = 0; memo->way && i < memo->file->launches; i++) {
-        while (memo->way[i]) {
-            struct way *next = memo->way[i]->next;
-            leo_free(memo->way[i]);
-            memo->way[i] = next;
-        }
-    }
     leo_free(memo->journal.change);
-    leo_free(memo->way);
     leo_free(memo->at);
     leo_free(memo->step);
+    leo_free(memo->late);
     leo_free(memo);
 }

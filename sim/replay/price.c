@@ -3,6 +3,7 @@
 
 #include "../core/core.h"
 #include "../memory/hbm.h"
+#include "known.h"
 #include "play.h"
 #include <leo/alloc.h>
 #include <leo/replay.h>
@@ -95,28 +96,40 @@ static bool join_addresses(struct sim_price *price, const struct sim_tape_part *
     return at == price->places && moves == price->moves;
 }
 
-static void list_moves(struct sim_price *price, const uint64_t *address, uint64_t gm_base)
+static void make_relative(struct sim_price *price, const uint64_t *address, uint64_t gm_base)
 {
-    uint32_t count[LEO_PIPE_COUNT] = {0}, move = 0;
+    uint32_t move = 0;
+    for (uint32_t at = 0; at < price->places; at++) {
+        if (price->place[at].record.kind == SIM_TIME_OP_GM) {
+            price->place[++at].gm.addr -=
+                (address[price->address[move++]] & ~SIM_GM_NO_L2) - gm_base;
+        }
+    }
+}
+
+/* Lists the transfers of a price in the order in which they begin. */
+static bool list_moves(const struct sim_price *price, struct sim_moves *moves)
+{
+    uint32_t count[LEO_PIPE_COUNT] = {0}, number = 0;
+    moves->move = leo_alloc((price->moves + 1) * sizeof(*moves->move));
     for (uint32_t at = 0; at < price->places; at++) {
         if (price->place[at].record.kind == SIM_TIME_OP_GM) {
             count[price->place[at++].record.pipe]++;
         }
     }
     for (unsigned pipe = 1; pipe < LEO_PIPE_COUNT; pipe++) {
-        price->first[pipe] = price->first[pipe - 1] + count[pipe - 1];
+        moves->first[pipe] = moves->first[pipe - 1] + count[pipe - 1];
     }
     memset(count, 0, sizeof(count));
-    for (uint32_t at = 0; at < price->places; at++) {
+    for (uint32_t at = 0; at < price->places && moves->move; at++) {
         const struct sim_time_record *record = &price->place[at].record;
         if (record->kind == SIM_TIME_OP_GM) {
-            struct sim_time_gm *gm = &price->place[++at].gm;
-            gm->addr -= (address[price->address[move]] & ~SIM_GM_NO_L2) - gm_base;
-            price->move[price->first[record->pipe] + count[record->pipe]++] =
-                (struct sim_price_move){*gm, price->address[move], record->access};
-            move++;
+            moves->move[moves->first[record->pipe] + count[record->pipe]++] =
+                (struct sim_price_move){price->place[++at].gm, price->address[number++],
+                                        record->access};
         }
     }
+    return moves->move != NULL;
 }
 
 static bool make(struct sim_replay *replay, struct sim_core *core, const struct sim_tape_part *part,
@@ -132,12 +145,13 @@ static bool make(struct sim_replay *replay, struct sim_core *core, const struct 
     if (good) {
         take_places(price, &log);
         price->address = leo_alloc((price->moves + 1) * sizeof(*price->address));
-        price->move = leo_alloc((price->moves + 1) * sizeof(*price->move));
-        good = price->address && price->move && join_addresses(price, part);
+        good = price->address && join_addresses(price, part);
     }
     sim_time_log_finish(&log);
     if (good) {
-        list_moves(price, replay->file->address + part->first_address, core->gm_base);
+        make_relative(price, replay->file->address + part->first_address, core->gm_base);
+        struct sim_moves *moves = sim_known_moves(replay->known, part->class);
+        good = moves->move || list_moves(price, moves);
     }
     return good;
 }
@@ -145,16 +159,19 @@ static bool make(struct sim_replay *replay, struct sim_core *core, const struct 
 const struct sim_price *sim_price_of(struct sim_replay *replay, struct sim_core *core,
                                      const struct sim_tape_part *part)
 {
-    const bool shares = part->class != SIM_TAPE_NO_CLASS &&
-                        replay->file->class[part->class].uses > 1 && replay->prices_addresses;
-    struct sim_price *price = shares ? &replay->price[part->class] : NULL;
-    if (!price || price->is_refused) {
+    if (part->class == SIM_TAPE_NO_CLASS || !replay->prices_addresses) {
+        return NULL;
+    }
+    struct sim_price *price = sim_known_price(replay->known, part->class);
+    if (price->is_refused || (!price->place && !sim_known_is_priced(replay->known, part->class))) {
         return NULL;
     }
     if (!price->place) {
         struct before before;
         take_before(&before, replay, core);
-        if (!make(replay, core, part, price)) {
+        if (make(replay, core, part, price)) {
+            sim_known_add_price(replay->known, price);
+        } else {
             sim_price_finish(price);
             price->is_refused = true;
         }
@@ -167,6 +184,5 @@ void sim_price_finish(struct sim_price *price)
 {
     leo_free(price->place);
     leo_free(price->address);
-    leo_free(price->move);
     *price = (struct sim_price){0};
 }

@@ -18,14 +18,18 @@ struct sim_price_move {
     uint8_t access;
 };
 
+/** The transfers of a class, the same on every chip. */
+struct sim_moves {
+    struct sim_price_move *move; /**< by pipe, then in the order of the log; NULL: not known */
+    uint32_t first[LEO_PIPE_COUNT];
+};
+
 /** Of a class: its log, with gm.addr as above. */
 struct sim_price {
     union sim_time_place *place; /**< NULL: not known */
     uint32_t places, moves;
-    uint32_t *address;           /**< by transfer, in the order of the log */
-    struct sim_price_move *move; /**< by pipe, then in the order of the log */
-    uint32_t first[LEO_PIPE_COUNT];
-    bool is_refused; /**< not possible on this chip, or there is no memory: item by item then */
+    uint32_t *address; /**< by transfer, in the order of the log */
+    bool is_refused;   /**< not possible on this chip, or there is no memory: item by item then */
 };
 
 /** The price of a class, on a core that has just begun with a part of it; NULL: it has none. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct sim_core;
+struct sim_known;
 struct sim_memo;
 struct leo_sim_replay_opts;
 struct leo_sim_replay_result;
@@ -59,11 +60,11 @@ struct sim_replay {
     uint64_t complete;            /**< tasks at the front of the recorded order that are complete */
     struct sim_replay_cursor *cursor;
     struct sim_replay_begun *begun; /**< by part */
-    struct sim_price *price;        /**< by class */
+    struct sim_known *known;        /**< what this and other replays of the tape found out */
     bool prices_addresses; /**< what a transfer costs depends on SIM_TAPE_ALIGN bytes of its address
                             */
-    struct sim_memo *memo; /**< NULL: each launch is priced by itself */
-    uint64_t epoch_ps;     /**< when cycles began to be counted */
+    struct sim_memo *memo;
+    uint64_t epoch_ps; /**< when cycles began to be counted */
     const struct leo_sim_replay_opts *opts;
     struct leo_sim_replay_result *result;
     uint64_t first_ps, last_ps, recorded_first_ps, recorded_last_ps;

@@ -2,6 +2,8 @@
 /* Copies, reductions and fills. The bytes move when the entry starts; its end follows from the
  * engine's latency and rate. */
 #include "../memory/unknown.h"
+#include "../replay/memo.h"
+#include "../replay/replay.h"
 #include "run_ahead.h"
 #include "scheduler.h"
 
@@ -21,23 +23,6 @@ static uint64_t reserve_engine(struct sim_scheduler *scheduler, uint32_t flags, 
     uint64_t from = start_ps > *free_ps ? start_ps : *free_ps;
     *free_ps = from + sim_ps_from_ns(bytes / (host ? config->host_gb_per_s : device_gb_per_s));
     return *free_ps + sim_ps_from_ns(host ? config->host_latency_ns : config->device_latency_ns);
-}
-
-/* What is copied or filled goes through the L2: its lines are there for whoever comes next. */
-static void tell_l2(struct sim_scheduler *scheduler, const struct leo_sqe_copy *body, bool is_fill)
-{
-    for (uint32_t row = 0; row < body->height; row++) {
-        if (!is_fill && !(body->flags & LEO_SQE_COPY_HOST_SRC)) {
-            sim_l2_use(&scheduler->memory->l2,
-                       body->src + row * body->src_pitch - scheduler->memory->hbm.base, body->width,
-                       false);
-        }
-        if (!(body->flags & LEO_SQE_COPY_HOST_DST)) {
-            sim_l2_use(&scheduler->memory->l2,
-                       body->dst + row * body->dst_pitch - scheduler->memory->hbm.base, body->width,
-                       true);
-        }
-    }
 }
 
 /* What is known of what a copy writes; whether it takes to the host what nobody computed. */
@@ -88,7 +73,11 @@ bool sim_copy_start(struct sim_scheduler *scheduler, unsigned queue, uint64_t *e
     if (scheduler->memory->unknown) {
         stream->looked = tell_unknown(scheduler->memory->unknown, &body, is_fill);
     }
-    tell_l2(scheduler, &body, is_fill);
+    if (scheduler->replay) {
+        sim_memo_copy(scheduler->replay->memo, scheduler->replay->present[queue], &body, is_fill);
+    } else {
+        sim_l2_copy(&scheduler->memory->l2, &body, is_fill);
+    }
     *end_ps =
         reserve_engine(scheduler, body.flags & (LEO_SQE_COPY_HOST_DST | LEO_SQE_COPY_HOST_SRC),
                        stream->start_ps, (double)body.width * body.height, is_fill);

@@ -150,6 +150,8 @@ void sim_cores_round(struct sim_scheduler *scheduler, uint64_t until_ps)
     uint64_t now_ps = scheduler->engine_stop == SIM_TIME_REACHED && until_ps != UINT64_MAX
                           ? until_ps
                           : sim_cores_ps(scheduler, sim_time_engine_now(scheduler->cores->engine));
+    // Before its first block the engine stands at a time that has not come.
+    now_ps = now_ps < until_ps ? now_ps : until_ps;
     scheduler->now_ps = now_ps > scheduler->now_ps ? now_ps : scheduler->now_ps;
     if (scheduler->engine_stop == SIM_TIME_ENDED) {
         sim_kernel_block_end(scheduler, scheduler->engine_core);

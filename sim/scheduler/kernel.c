@@ -135,11 +135,11 @@ static unsigned first_for(const struct sim_scheduler *scheduler, enum leo_core_k
 
 static void wake_engine(struct sim_scheduler *scheduler)
 {
-    // Cycles are counted from when the chip last had nothing to do: the same work takes the same
-    // time at any hour.
+    // Cycles are counted from when the first core starts after the chip had nothing to do: the same
+    // work takes the same time at any hour, and however long it takes to dispatch it.
     if (scheduler->running == 0) {
         sim_time_engine_reset(scheduler->cores->engine);
-        scheduler->epoch_ps = scheduler->now_ps;
+        scheduler->epoch_ps = scheduler->now_ps + sim_ps_from_ns(scheduler->config->dispatch_ns);
         if (scheduler->replay) {
             scheduler->replay->epoch_ps = scheduler->epoch_ps;
         }
@@ -154,9 +154,8 @@ static double next_start(struct sim_scheduler *scheduler, struct sim_stream *str
     if (kernel->started_cores == 0) {
         stream->start_ps = scheduler->now_ps;
     }
-    uint64_t start_ps = stream->start_ps +
-                        sim_ps_from_ns(scheduler->config->dispatch_ns +
-                                       kernel->started_cores * scheduler->config->block_spread_ns);
+    uint64_t start_ps = stream->start_ps + sim_ps_from_ns(scheduler->config->dispatch_ns) +
+                        sim_ps_from_ns(kernel->started_cores * scheduler->config->block_spread_ns);
     kernel->started_cores++;
     wake_engine(scheduler);
     return sim_cores_cycle(scheduler, start_ps);
@@ -240,9 +239,10 @@ static bool recall(struct sim_scheduler *scheduler, unsigned queue)
     struct sim_replay *replay = scheduler->replay;
     struct sim_stream *stream = &scheduler->stream[queue];
     const uint64_t next_ps = sim_scheduler_next_time(scheduler);
+    const uint64_t first_ps = scheduler->now_ps + sim_ps_from_ns(scheduler->config->dispatch_ns);
     struct sim_memo_launch launch;
-    if (!sim_memo_take(replay->memo, replay->present[queue], next_ps - scheduler->now_ps,
-                       &launch)) {
+    if (!sim_memo_take(replay->memo, replay->present[queue],
+                       next_ps > first_ps ? next_ps - first_ps : 0, &launch)) {
         if (sim_memo_is_lost(replay->memo)) {
             sim_replay_fail(replay, "out of host memory");
         }
@@ -253,15 +253,15 @@ static bool recall(struct sim_scheduler *scheduler, unsigned queue)
     stream->start_ps = scheduler->now_ps;
     stream->kernel.sums = launch.sums;
     stream->kernel.next_block = stream->kernel.body.block_num;
-    sim_stream_end(stream,
-                   stream->start_ps + launch.ps + sim_ps_from_ns(scheduler->config->complete_ns));
+    sim_stream_end(stream, first_ps + launch.ps + sim_ps_from_ns(scheduler->config->complete_ns));
     return true;
 }
 
 /* It has ended: others like it take as long if it was alone. */
 static void remember(struct sim_scheduler *scheduler, const struct sim_stream *stream)
 {
-    const struct sim_memo_launch launch = {stream->kernel.last_end_ps - stream->start_ps,
+    const uint64_t first_ps = stream->start_ps + sim_ps_from_ns(scheduler->config->dispatch_ns);
+    const struct sim_memo_launch launch = {stream->kernel.last_end_ps - first_ps,
                                            stream->kernel.sums};
     sim_memo_end(scheduler->replay->memo, stream->fault.code == LEO_FAULT_NONE ? &launch : NULL);
 }

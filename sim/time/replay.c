@@ -548,8 +548,10 @@ void sim_time_core_advance(struct sim_time_engine *engine, unsigned id)
 
 /* ---- transfers ---- */
 
-static void tell_l2(struct sim_l2 *l2, const struct sim_time_gm *gm, bool write, bool past)
+void sim_time_tell(struct sim_time_engine *engine, const struct sim_time_gm *gm, unsigned access)
 {
+    struct sim_l2 *l2 = engine->l2;
+    const bool write = access & SIM_TIME_ACCESS_WRITE, past = access & SIM_TIME_ACCESS_NO_L2;
     uint64_t piece = gm->piece, count = gm->count;
     if (gm->step == piece) {
         piece *= count;
@@ -594,7 +596,7 @@ struct sim_time_answer sim_time_ask(struct sim_time_engine *engine, struct sim_t
     const bool write = access & SIM_TIME_ACCESS_WRITE;
     l2->used_bytes = l2->read_bytes = l2->written_bytes = l2->read_runs = 0;
     l2->last_read = 0; // other transfers come between
-    tell_l2(l2, gm, write, access & SIM_TIME_ACCESS_NO_L2);
+    sim_time_tell(engine, gm, access);
     return (struct sim_time_answer){
         .read = l2->read_bytes,
         .written = l2->written_bytes,

@@ -179,6 +179,8 @@ void sim_time_move_begin(struct sim_time_engine *engine, unsigned core, unsigned
  * those that read its line until sim_time_leave_line. */
 struct sim_time_answer sim_time_ask(struct sim_time_engine *engine, struct sim_time_pipe *pipe,
                                     const struct sim_time_gm *gm, unsigned access);
+/** The L2 is as if it had been asked for it. */
+void sim_time_tell(struct sim_time_engine *engine, const struct sim_time_gm *gm, unsigned access);
 /** The last byte of the transfer of a pipe has been sent now. */
 void sim_time_move_end(struct sim_time_engine *engine, unsigned core, unsigned pipe);
 /** The transfer of a pipe no longer counts among those that read its line. */

@@ -83,8 +83,15 @@ bool replay_is_tape(const char *path)
     return is;
 }
 
+bool replay_tape_keep(const char *command, struct replay_tape *tape, uint64_t bytes)
+{
+    return leo_sim_known_create(tape->data, bytes, &tape->known) == LEO_OK ||
+           say(command, tape->soc, "there is no memory to price its tape");
+}
+
 void replay_tape_close(struct replay_tape *tape)
 {
+    leo_sim_known_destroy(tape->known);
     leo_sim_tape_close(tape->data);
     memset(tape, 0, sizeof(*tape));
 }
@@ -114,6 +121,7 @@ bool replay_tape_price(const char *command, const struct replay_tape *tape,
     char error[512] = "";
     const struct leo_sim_replay_opts opts = {.size = sizeof(opts),
                                              .tape = tape->data,
+                                             .known = tape->known,
                                              .soc_text = pricing->soc_text,
                                              .soc_text_name = pricing->soc_name,
                                              .each = pricing->each,

@@ -8,15 +8,19 @@
 
 struct replay_tape {
     struct leo_sim_tape *data;
-    uint64_t hash;        /**< of the file */
-    uint64_t looks;       /**< tasks that read values which were not computed */
-    const char *soc;      /**< name of the recorded run's chip, in `data` */
-    const char *soc_text; /**< its file, there too */
+    struct leo_sim_known *known; /**< NULL: each pricing stands by itself */
+    uint64_t hash;               /**< of the file */
+    uint64_t looks;              /**< tasks that read values which were not computed */
+    const char *soc;             /**< name of the recorded run's chip, in `data` */
+    const char *soc_text;        /**< its file, there too */
 };
 
 /** Whether a file begins as a tape does, or is a folder (of tapes). */
 bool replay_is_tape(const char *path);
 bool replay_tape_open(const char *command, const char *path, struct replay_tape *tape);
+/** From now on pricings use what those before them found out, one at a time; about `bytes` of
+ * memory. */
+bool replay_tape_keep(const char *command, struct replay_tape *tape, uint64_t bytes);
 void replay_tape_close(struct replay_tape *tape);
 /** The text of a chip by its name or file; leo_free() it. */
 char *replay_soc_text(const char *command, const char *name);

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-LEO, SOCS, KERNELS, PAGE, FAILURES = sys.argv[1:6]
+LEO, SOCS, KERNELS, PAGE, FAILURES, KNOWN = sys.argv[1:7]
 
 HEAD = "id,soc,workload,params,metric,value,unit,source\n"
 # Transfers with tails, a matmul on many cores with flags between pipes, operators of the library.
@@ -257,6 +257,30 @@ class Replay(unittest.TestCase):
         self.record("ascend910b1", ROWS["ascend910b1"][2])
         instructions = self.replay()["instructions"]
         self.assertLess(os.path.getsize(self.path("tape")), 16 * instructions)
+
+    def test_what_other_chips_found_out_is_used_and_the_same(self):
+        """Every number of a chip, one after the other in one process: the answers are those of a process of its own."""
+        rows = {"ascend910b1": ("op_matmul,dtype=f16 m=512 n=768 k=512 warm=3",
+                                "matmul_tiled,dtype=f16 m=256 n=512 k=128 base=128x256x64 l1_depth=2 l0_buffers=2 cores=4 split=2x2 unit_flag=1"),
+                "ascend910a": ("op_cast,from=f32 to=f16 rows=600 cols=517 warm=3",)}
+        for soc, names in rows.items():
+            values = other_values(soc, ("times", "both", "run", "none"))
+            for row in names:
+                self.record(soc, row)
+                chips = []
+                for number, numbers in enumerate([{}, *({key: value} for key, value in values.items()), {}]):
+                    chips.append(self.path(f"chip{number}.ini"))
+                    with open(chips[-1], "w", encoding="utf-8") as file:
+                        file.write(variant_text(soc, numbers))
+                done = subprocess.run([KNOWN, self.path("tape"), *chips], capture_output=True, text=True)
+                told = [line.split() for line in done.stdout.splitlines()]
+                keys = ["", *values, ""]
+                self.assertEqual((done.returncode, len(told)), (0, len(chips)), (row, keys[len(told) - 1], done.stdout, done.stderr))
+                used = {key: int(line[3]) - int(line[2]) for key, line in zip(keys, told)}
+                free = ("", "scheduler.dispatch_ns", "scheduler.complete_ns", "scheduler.stream_gap_ns", "copy.host_gb_per_s")
+                for key in free + (("gm.hbm_read_gb_per_s",) if "warm" in row else ()):
+                    self.assertGreater(used[key], 0, (row, key, used))
+                self.assertEqual(used["sync.flag_set"], 0, (row, used))
 
     def test_without_memory_times_are_right_or_told(self):
         """Blocks of one class whose price cannot be kept are priced item by item, from where they began."""

@@ -178,7 +178,7 @@ static int study(const struct study_request *request, const char *tapes_path,
     bool good =
         study_tapes_open(tapes_path, request->step, &tapes) &&
         (request->tape || study_tapes_are_of(&tapes, variants->of[0].text, variants->of[0].name)) &&
-        study_variants_judge(request, &tapes, variants) &&
+        study_tapes_keep(&tapes) && study_variants_judge(request, &tapes, variants) &&
         (!request->dask || study_dask_run(request, tapes_path, variants)) &&
         study_results_load(request, variants) && study_results_make(request, &tapes, variants);
     if (good && request->shards > 1) {

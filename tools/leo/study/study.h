@@ -62,6 +62,8 @@ struct study_tapes {
 
 /** Opens a tape, or all of a folder that have tasks, and finds the step. */
 bool study_tapes_open(const char *path, long step, struct study_tapes *tapes);
+/** From now on a variant uses what those before it found out; for processes that are forked. */
+bool study_tapes_keep(struct study_tapes *tapes);
 /** Whether they were recorded on this chip; says so if not. */
 bool study_tapes_are_of(const struct study_tapes *tapes, const char *soc_text, const char *name);
 void study_tapes_close(struct study_tapes *tapes);

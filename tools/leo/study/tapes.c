@@ -12,6 +12,9 @@
 
 enum { TAPES_MAX = 1024 };
 
+/* [A] of each worker, for all tapes: a host that prices on all its processors has room for it. */
+#define KNOWN_BYTES (UINT64_C(512) << 20)
+
 /* Kernels of a run by number of the task. */
 struct kernels {
     struct kernel {
@@ -162,6 +165,15 @@ bool study_tapes_open(const char *path, long step, struct study_tapes *tapes)
     }
     tapes->links = good ? study_links_create(tapes) : NULL;
     return good && tapes->links;
+}
+
+bool study_tapes_keep(struct study_tapes *tapes)
+{
+    bool good = true;
+    for (size_t i = 0; i < tapes->count && good; i++) {
+        good = replay_tape_keep("study", &tapes->of[i].tape, KNOWN_BYTES / tapes->count);
+    }
+    return good;
 }
 
 bool study_tapes_are_of(const struct study_tapes *tapes, const char *soc_text, const char *name)
