@@ -9,9 +9,10 @@
 #include <string.h>
 
 enum {
-    LEAST_LANES = 1024,    /**< elements; fewer are not worth the ten rounds in lanes */
-    LANE_GRANULE = 512,    /**< elements that are put in order at a time (random_lanes.c) */
-    MAX_COUNTERS = 1 << 30 /**< lanes count in 32 bits */
+    LEAST_LANES = 1024, /**< elements; fewer are not worth the ten rounds in lanes */
+    LANE_GRANULE = 512, /**< elements that are put in order at a time (random_lanes.c), */
+    MASK_GRANULE = 8 * OP_RANDOM_BITS_GROUP, /**< and bits of a mask */
+    MAX_COUNTERS = 1 << 30                   /**< lanes count in 32 bits */
 };
 
 static bool is_lane_float(enum op_type type, const struct op_call *call)
@@ -46,10 +47,15 @@ static bool fits_lanes(const struct op_call *call, const struct op_random_args *
     return false;
 }
 
-// Numbers are compared with multiples of 2^-24: the least one that is not below p.
-static double threshold_of(double p)
+enum {
+    NUMBER_BITS = 24, /* of a number that is compared with a probability, */
+    MASK_BITS = 16,   /* and of one for a dropout mask */
+};
+
+// The least number of so many bits that is not below p.
+static double threshold_of(double p, int bits)
 {
-    return ldexp(ceil(ldexp(p, 24)), -24);
+    return ldexp(ceil(ldexp(p, bits)), -bits);
 }
 
 static leo_status launch(const struct op_call *call, const char *kernel, enum op_type type,
@@ -58,12 +64,14 @@ static leo_status launch(const struct op_call *call, const char *kernel, enum op
     struct op_random_args elements = *args;
     elements.count *= args->mode == OP_RANDOM_KEEP_BITS ? 8 : 1;
     if (fits_lanes(call, &elements, type)) {
-        const struct op_share share =
-            op_share_make(elements.count, LANE_GRANULE, LANE_GRANULE, cores);
+        const bool bits = args->mode == OP_RANDOM_KEEP_BITS;
+        const uint64_t granule = bits ? MASK_GRANULE : LANE_GRANULE;
+        const struct op_share share = op_share_make(elements.count, granule, granule, cores);
         elements.per_block = share.per_block;
         return op_plan_launch(call->plan, "random_lanes",
-                              args->mode == OP_RANDOM_APPLY_BITS ? "random_apply_lanes"
-                                                                 : "random_lanes",
+                              bits                                 ? "random_lanes_bits"
+                              : args->mode == OP_RANDOM_APPLY_BITS ? "random_apply_lanes"
+                                                                   : "random_lanes",
                               share.blocks, &elements, sizeof(elements), OP_RANDOM_ADDRESSES);
     }
     const struct op_share share = op_share_make(args->count, 4, 64, cores);
@@ -196,7 +204,7 @@ static leo_status plan_bernoulli(const struct op_call *call)
     if (op_call_value(call, "prob")->kind == OP_KIND_SCALAR) {
         args.a = op_call_scalar(call, "prob")->real;
         status = check_probability(call, "prob", args.a);
-        args.a = threshold_of(args.a);
+        args.a = threshold_of(args.a, NUMBER_BITS);
     } else {
         struct op_tensor seen, dense;
         const struct op_tensor *prob = op_call_tensor(call, "prob");
@@ -235,7 +243,7 @@ static leo_status plan_mask(const struct op_call *call)
     }
     args.a = op_call_real(call, "prob");
     leo_status status = check_probability(call, "prob", args.a);
-    args.a = threshold_of(args.a);
+    args.a = threshold_of(args.a, MASK_BITS);
     if (status == LEO_OK && op_tensor_count(out) * 8 < count) {
         status = op_call_fail(call, LEO_ERR_SHAPE,
                               "out has %" PRId64 " bytes, a mask of %" PRId64 " bits needs more",

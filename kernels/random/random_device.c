@@ -80,19 +80,23 @@ __global__ __vector__ void random_elements(struct op_random_args args)
     op_flush();
 }
 
-/* Bytes of 8 elements each, the first in the lowest bit. */
+/* Bytes of 8 elements each, the first in the lowest bit: 16 bits of 8 counters' words. */
 __global__ __vector__ void random_keep_bits(struct op_random_args args)
 {
+    enum { HALVES = 8, GROUP_BYTES = HALVES * OP_RANDOM_BITS_GROUP / 8 };
     struct op_random_args t = args;
     op_random_take_seed(&t);
     const struct op_span span = op_block_span(t.out, OP_TYPE_U8, t.count, t.per_block);
     for (uint64_t i = span.begin; i < span.end; i++) {
+        const uint32_t in_group = (uint32_t)(i % GROUP_BYTES),
+                       half = in_group / (OP_RANDOM_BITS_GROUP / 8);
+        const uint64_t counter =
+            i / GROUP_BYTES * OP_RANDOM_BITS_GROUP + in_group % (OP_RANDOM_BITS_GROUP / 8) * 8;
         uint32_t byte = 0;
-        for (uint32_t half = 0; half < 2; half++) {
-            const struct words words = philox(t.seed, t.offset, 2 * i + half);
-            for (uint32_t k = 0; k < 4; k++) {
-                byte |= (uint32_t)((double)unit_of(words.word[k]) >= t.a) << (4 * half + k);
-            }
+        for (uint32_t k = 0; k < 8; k++) {
+            const uint32_t word = philox(t.seed, t.offset, counter + k).word[half / 2],
+                           number = half % 2 ? word >> 16 : word & 0xffff;
+            byte |= (uint32_t)((double)number * 0x1p-16 >= t.a) << k;
         }
         *(__gm__ volatile uint8_t *)(t.out + i) = (uint8_t)byte;
     }

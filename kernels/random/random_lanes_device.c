@@ -27,8 +27,8 @@ enum {
     STATES = 8, /* four words and the products that become the next ones */
     TEMP = STATE + STATES * ARRAY,
     TEMPS = 6,
-    HALVES = TEMP, /* while words are interleaved */
-    RESULT = TEMP + TEMPS * ARRAY,
+    HALVES = TEMP,                 /* while words are interleaved */
+    RESULT = TEMP + TEMPS * ARRAY, /* four more of these before */
     /* Of one repeat each. */
     CONSTANT = RESULT + WORDS * ARRAY,
     REPEAT_BYTES = 256,
@@ -67,91 +67,122 @@ OP_INLINE __ubuf__ uint8_t *bytes(uint32_t at)
     return (__ubuf__ uint8_t *)(uintptr_t)at;
 }
 
-/* `constant`: b is one repeat for all. */
-OP_INLINE void add(struct lanes l, uint32_t d, uint32_t a, uint32_t b, bool constant)
-{
-    pipe_barrier(PIPE_V);
-    vadd(word(d), word(a), word(b), l.repeats, 1, 1, 1, 8, 8, constant ? 0 : 8);
-}
-
-OP_INLINE void subtract(struct lanes l, uint32_t d, uint32_t a, uint32_t b)
-{
-    pipe_barrier(PIPE_V);
-    vsub(word(d), word(a), word(b), l.repeats, 1, 1, 1, 8, 8, 8);
-}
-
-OP_INLINE void multiply(struct lanes l, uint32_t d, uint32_t a, uint32_t constant)
-{
-    pipe_barrier(PIPE_V);
-    vmul(word(d), word(a), word(constant), l.repeats, 1, 1, 1, 8, 8, 0);
-}
-
-OP_INLINE void bit_and(struct lanes l, uint32_t d, uint32_t a, uint32_t b, bool constant)
-{
-    pipe_barrier(PIPE_V);
-    set_vector_mask(0, 2 * l.count);
-    vand(half_words(d), half_words(a), half_words(b), l.repeats, 1, 1, 1, 8, 8, constant ? 0 : 8);
-    set_vector_mask(0, l.count);
-}
-
-/* d = a xor b; temp is free. a xor b = a + b - 2 (a and b). */
-OP_INLINE void exclusive_or(struct lanes l, uint32_t d, uint32_t a, uint32_t b, bool constant,
-                            uint32_t temp)
-{
-    bit_and(l, temp, a, b, constant);
-    add(l, d, a, b, constant);
-    subtract(l, d, d, temp);
-    subtract(l, d, d, temp);
-}
-
-/* d = the upper 16 bits of a, as a number. */
-OP_INLINE void upper_half(struct lanes l, uint32_t d, uint32_t a)
-{
-#if __NPU_ARCH__ == 2201
-    pipe_barrier(PIPE_V);
-    vshr((__ubuf__ uint32_t *)(uintptr_t)d, (__ubuf__ uint32_t *)(uintptr_t)a, 16, l.repeats, 1, 1,
-         8, 8, 0);
-#else
-    // As a float, where 16 bits are exact, and back; the sign's copies are cut off.
-    bit_and(l, d, a, HIGH, true);
-    pipe_barrier(PIPE_V);
-    vconv_s322f32(op_ub_f32(d), word(d), l.repeats, 1, 1, 8, 8);
-    pipe_barrier(PIPE_V);
-    vmuls(op_ub_f32(d), op_ub_f32(d), 0x1p-16f, l.repeats, 1, 1, 8, 8);
-    pipe_barrier(PIPE_V);
-    vconv_f322s32z(word(d), op_ub_f32(d), l.repeats, 1, 1, 8, 8);
-    bit_and(l, d, d, LOW, true);
-#endif
-}
-
 OP_INLINE uint32_t temp(uint32_t i)
 {
     return TEMP + i * ARRAY;
 }
 
-/* low and high words of c times a factor; c is not changed. */
-OP_INLINE void wide_product(struct lanes l, uint32_t low, uint32_t high, uint32_t c,
-                            uint32_t factor)
+/* Where an array of each of a round's two products is: what both do goes behind one barrier. */
+struct both {
+    uint32_t at[2];
+};
+
+enum { EACH, CONSTANTS }; /* b is as long as a, or one repeat for all */
+
+OP_INLINE void add(struct lanes l, struct both d, struct both a, struct both b)
 {
-    const uint32_t factor_low = factor, factor_high = factor + REPEAT_BYTES,
-                   factor_all = factor + 2 * REPEAT_BYTES;
-    const uint32_t c_low = temp(0), c_high = temp(1), product = temp(2), part = temp(3),
-                   middle = temp(4);
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 2; i++) {
+        vadd(word(d.at[i]), word(a.at[i]), word(b.at[i]), l.repeats, 1, 1, 1, 8, 8, 8);
+    }
+}
+
+OP_INLINE void multiply(struct lanes l, struct both d, struct both a, struct both constant)
+{
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 2; i++) {
+        vmul(word(d.at[i]), word(a.at[i]), word(constant.at[i]), l.repeats, 1, 1, 1, 8, 8, 0);
+    }
+}
+
+OP_INLINE void bit_and(struct lanes l, struct both d, struct both a, struct both b, int kind)
+{
+    pipe_barrier(PIPE_V);
+    set_vector_mask(0, 2 * l.count);
+    for (uint32_t i = 0; i < 2; i++) {
+        vand(half_words(d.at[i]), half_words(a.at[i]), half_words(b.at[i]), l.repeats, 1, 1, 1, 8,
+             8, kind == CONSTANTS ? 0 : 8);
+    }
+    set_vector_mask(0, l.count);
+}
+
+OP_INLINE struct both one(uint32_t at)
+{
+    return (struct both){{at, at}};
+}
+
+/* d = a xor b = (a or b) - (a and b); the first arrays of TEMP are free. */
+OP_INLINE void exclusive_or(struct lanes l, struct both d, struct both a, struct both b, int kind)
+{
+    const struct both all = {{temp(0), temp(1)}}, common = {{temp(2), temp(3)}};
+    const uint8_t step = kind == CONSTANTS ? 0 : 8;
+    bit_and(l, common, a, b, kind);
+    set_vector_mask(0, 2 * l.count);
+    for (uint32_t i = 0; i < 2; i++) {
+        vor(half_words(all.at[i]), half_words(a.at[i]), half_words(b.at[i]), l.repeats, 1, 1, 1, 8,
+            8, step);
+    }
+    set_vector_mask(0, l.count);
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 2; i++) {
+        vsub(word(d.at[i]), word(all.at[i]), word(common.at[i]), l.repeats, 1, 1, 1, 8, 8, 8);
+    }
+}
+
+/* d = the upper 16 bits of a, as a number. */
+OP_INLINE void upper_half(struct lanes l, struct both d, struct both a)
+{
+#if __NPU_ARCH__ == 2201
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 2; i++) {
+        vshr((__ubuf__ uint32_t *)(uintptr_t)d.at[i], (__ubuf__ uint32_t *)(uintptr_t)a.at[i], 16,
+             l.repeats, 1, 1, 8, 8, 0);
+    }
+#else
+    // As a float, where 16 bits are exact, and back; the sign's copies are cut off.
+    bit_and(l, d, a, one(HIGH), CONSTANTS);
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 2; i++) {
+        vconv_s322f32(op_ub_f32(d.at[i]), word(d.at[i]), l.repeats, 1, 1, 8, 8);
+    }
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 2; i++) {
+        vmuls(op_ub_f32(d.at[i]), op_ub_f32(d.at[i]), 0x1p-16f, l.repeats, 1, 1, 8, 8);
+    }
+    pipe_barrier(PIPE_V);
+    for (uint32_t i = 0; i < 2; i++) {
+        vconv_f322s32z(word(d.at[i]), op_ub_f32(d.at[i]), l.repeats, 1, 1, 8, 8);
+    }
+    bit_and(l, d, d, one(LOW), CONSTANTS);
+#endif
+}
+
+/* low and high words of each c times its factor; c is not changed. The arrays of RESULT are free
+ * while there are products. */
+OP_INLINE void wide_products(struct lanes l, struct both low, struct both high, struct both c)
+{
+    const uint32_t step = 3 * REPEAT_BYTES;
+    const struct both factor_low = {{FACTOR, FACTOR + step}},
+                      factor_high = {{FACTOR + REPEAT_BYTES, FACTOR + REPEAT_BYTES + step}},
+                      factor_all = {{FACTOR + 2 * REPEAT_BYTES, FACTOR + 2 * REPEAT_BYTES + step}};
+    const struct both c_low = {{temp(0), temp(5)}}, c_high = {{temp(1), temp(6)}},
+                      product = {{temp(2), temp(7)}}, part = {{temp(3), temp(8)}},
+                      middle = {{temp(4), temp(9)}};
     multiply(l, low, c, factor_all);
-    bit_and(l, c_low, c, LOW, true);
+    bit_and(l, c_low, c, one(LOW), CONSTANTS);
     upper_half(l, c_high, c);
     multiply(l, high, c_high, factor_high);
     multiply(l, product, c_low, factor_low);
     upper_half(l, middle, product);
     for (uint32_t cross = 0; cross < 2; cross++) {
         multiply(l, product, cross ? c_high : c_low, cross ? factor_low : factor_high);
-        bit_and(l, part, product, LOW, true);
-        add(l, middle, middle, part, false);
+        bit_and(l, part, product, one(LOW), CONSTANTS);
+        add(l, middle, middle, part);
         upper_half(l, part, product);
-        add(l, high, high, part, false);
+        add(l, high, high, part);
     }
     upper_half(l, part, middle);
-    add(l, high, high, part, false);
+    add(l, high, high, part);
 }
 
 OP_INLINE void fill(uint32_t at, uint32_t value)
@@ -210,19 +241,20 @@ static void make_words(const struct op_random_args *t, struct lanes l, uint32_t 
     set_vector_mask(0, REPEAT_BYTES / 4);
     fill(BASE, first);
     set_vector_mask(0, l.count);
-    add(l, c[0], RAMP, BASE, true);
+    pipe_barrier(PIPE_V);
+    vadd(word(c[0]), word(RAMP), word(BASE), l.repeats, 1, 1, 1, 8, 8, 0);
     for (int round = 0; round < 10; round++) {
         pipe_barrier(PIPE_V);
         set_vector_mask(0, REPEAT_BYTES / 4);
         fill(KEY, key[0]);
         fill(KEY + REPEAT_BYTES, key[1]);
         set_vector_mask(0, l.count);
-        wide_product(l, product[0], product[1], c[0], FACTOR);
-        wide_product(l, product[2], product[3], c[2], FACTOR + 3 * REPEAT_BYTES);
-        exclusive_or(l, c[0], product[3], c[1], false, temp(0));
-        exclusive_or(l, c[0], c[0], KEY, true, temp(0));
-        exclusive_or(l, c[2], product[1], c[3], false, temp(0));
-        exclusive_or(l, c[2], c[2], KEY + REPEAT_BYTES, true, temp(0));
+        const struct both low = {{product[0], product[2]}}, high = {{product[1], product[3]}},
+                          even = {{c[0], c[2]}}, odd = {{c[1], c[3]}},
+                          crossed = {{product[3], product[1]}}, keys = {{KEY, KEY + REPEAT_BYTES}};
+        wide_products(l, low, high, even);
+        exclusive_or(l, even, crossed, odd, EACH);
+        exclusive_or(l, even, even, keys, CONSTANTS);
         const uint32_t free1 = c[1], free3 = c[3];
         c[1] = product[2];
         c[3] = product[0];
@@ -236,21 +268,31 @@ static void make_words(const struct op_random_args *t, struct lanes l, uint32_t 
     }
 }
 
-/* In [0, 1): the upper 24 bits, exact as a signed float, moved up where they are negative. */
-static void make_unit(struct lanes l, uint32_t at)
+/* In [0, 1): the upper 24 bits of two arrays, exact as signed floats, moved up where they are
+ * negative. */
+static void make_units(struct lanes l, struct both at)
 {
-    const uint32_t negative = temp(0), moved = temp(1);
-    bit_and(l, at, at, UPPER, true);
+    const struct both negative = {{temp(0), temp(2)}}, moved = {{temp(1), temp(3)}};
+    bit_and(l, at, at, one(UPPER), CONSTANTS);
     pipe_barrier(PIPE_V);
-    vconv_s322f32(op_ub_f32(at), word(at), l.repeats, 1, 1, 8, 8);
+    for (uint32_t i = 0; i < 2; i++) {
+        vconv_s322f32(op_ub_f32(at.at[i]), word(at.at[i]), l.repeats, 1, 1, 8, 8);
+    }
     pipe_barrier(PIPE_V);
-    vmuls(op_ub_f32(at), op_ub_f32(at), 0x1p-32f, l.repeats, 1, 1, 8, 8);
+    for (uint32_t i = 0; i < 2; i++) {
+        vmuls(op_ub_f32(at.at[i]), op_ub_f32(at.at[i]), 0x1p-32f, l.repeats, 1, 1, 8, 8);
+    }
     pipe_barrier(PIPE_V);
-    vcmpvs_lt(bytes(negative), op_ub_f32(at), 0, l.repeats, 1, 1, 8, 8);
-    vadds(op_ub_f32(moved), op_ub_f32(at), 1, l.repeats, 1, 1, 8, 8);
+    for (uint32_t i = 0; i < 2; i++) {
+        vcmpvs_lt(bytes(negative.at[i]), op_ub_f32(at.at[i]), 0, l.repeats, 1, 1, 8, 8);
+        vadds(op_ub_f32(moved.at[i]), op_ub_f32(at.at[i]), 1, l.repeats, 1, 1, 8, 8);
+    }
     pipe_barrier(PIPE_V);
-    set_selmask_addr(bytes(negative));
-    vsel(op_ub_f32(at), op_ub_f32(moved), op_ub_f32(at), l.repeats, 1, 1, 1, 8, 8, 8, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        set_selmask_addr(bytes(negative.at[i]));
+        vsel(op_ub_f32(at.at[i]), op_ub_f32(moved.at[i]), op_ub_f32(at.at[i]), l.repeats, 1, 1, 1,
+             8, 8, 8, 2);
+    }
 }
 
 /* d = a * factor + term. */
@@ -404,8 +446,8 @@ static void make_elements(const struct op_random_args *t, uint32_t first, struct
 {
     uint32_t array[WORDS];
     make_words(t, l, first, array);
-    for (uint32_t k = 0; k < WORDS; k++) {
-        make_unit(l, array[k]);
+    for (uint32_t k = 0; k < WORDS; k += 2) {
+        make_units(l, (struct both){{array[k], array[k + 1]}});
     }
     if (t->mode == OP_RANDOM_NORMAL) {
         make_normal(l, array[0], array[1]);
@@ -511,14 +553,67 @@ static void make_bernoulli(const struct op_random_args *t, uint64_t at, uint32_t
     vsel(op_ub_f32(RESULT), op_ub_f32(ONES), op_ub_f32(RESULT), repeats, 1, 1, 1, 8, 8, 8, 2);
 }
 
-/* Shares are multiples of 512 elements; t.a of Bernoulli and of bits is a multiple of 2^-24. */
+/* Bits of a dropout mask from `at` on: set where 16 bits of a word are not below t.a. Those of the
+ * same half of a word of OP_RANDOM_BITS_GROUP counters follow each other, the lower halves first.
+ */
+static void make_bits(const struct op_random_args *t, uint64_t at, uint32_t count)
+{
+    enum { HALF_WORDS = 2 * WORDS, MASK_BYTES = LANES / 8, ORDERED = MASK + LANES };
+    const uint32_t all = HALF_WORDS * OP_RANDOM_BITS_GROUP, groups = (count + all - 1) / all,
+                   lanes = groups * OP_RANDOM_BITS_GROUP;
+    const struct lanes l = {lanes, (uint8_t)(lanes / 64)};
+    const float least = (float)t->a * 0x1p16f;
+    uint32_t array[WORDS];
+    make_words(t, l, (uint32_t)(at / HALF_WORDS), array);
+    for (uint32_t k = 0; k < WORDS; k += 2) {
+        const struct both from = {{array[k], array[k + 1]}}, low = {{temp(1), temp(2)}},
+                          high = {{temp(3), temp(4)}};
+        bit_and(l, low, from, one(LOW), CONSTANTS);
+        upper_half(l, high, from);
+        pipe_barrier(PIPE_V);
+        for (uint32_t i = 0; i < 2; i++) {
+            vconv_s322f32(op_ub_f32(low.at[i]), word(low.at[i]), l.repeats, 1, 1, 8, 8);
+            vconv_s322f32(op_ub_f32(high.at[i]), word(high.at[i]), l.repeats, 1, 1, 8, 8);
+        }
+        pipe_barrier(PIPE_V);
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint32_t to = MASK + 2 * (k + i) * MASK_BYTES;
+            vcmpvs_ge(bytes(to), op_ub_f32(low.at[i]), least, l.repeats, 1, 1, 8, 8);
+            vcmpvs_ge(bytes(to + MASK_BYTES), op_ub_f32(high.at[i]), least, l.repeats, 1, 1, 8, 8);
+        }
+    }
+    pipe_barrier(PIPE_V);
+    for (uint32_t half = 0; half < HALF_WORDS; half++) {
+        copy_ubuf_to_ubuf((__ubuf__ void *)(uintptr_t)(ORDERED + half * BLOCK),
+                          (__ubuf__ void *)(uintptr_t)(MASK + half * MASK_BYTES), 0,
+                          (uint16_t)groups, 1, 0, HALF_WORDS - 1);
+    }
+    give(t->out + at / 8, ORDERED, (count + 7) / 8);
+}
+
+/* The same in blocks of whole groups. */
+__global__ __vector__ void random_lanes_bits(struct op_random_args args)
+{
+    struct op_random_args t = args;
+    op_random_take_seed(&t);
+    const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
+    const uint64_t end = op_min64(begin + t.per_block, t.count);
+    set_mask_count();
+    make_constants();
+    make_ramp();
+    for (uint64_t at = begin; at < end; at += 2 * LANES * WORDS) {
+        make_bits(&t, at, (uint32_t)op_min64(2 * LANES * WORDS, end - at));
+    }
+    op_flush();
+}
+
+/* Shares are multiples of 512 elements; t.a of Bernoulli is a multiple of 2^-24. */
 __global__ __vector__ void random_lanes(struct op_random_args args)
 {
     struct op_random_args t = args;
     op_random_take_seed(&t);
     const uint64_t begin = (uint64_t)get_block_idx() * t.per_block;
     const uint64_t end = op_min64(begin + t.per_block, t.count);
-    const bool bits = t.mode == OP_RANDOM_KEEP_BITS;
     const bool saturate = op_infinite_begin();
     set_mask_count();
     make_constants();
@@ -528,13 +623,7 @@ __global__ __vector__ void random_lanes(struct op_random_args args)
         const uint32_t groups = (count + GROUP * WORDS - 1) / (GROUP * WORDS);
         const struct lanes l = {groups * GROUP, (uint8_t)(groups * GROUP / 64)};
         make_elements(&t, (uint32_t)(at / WORDS), l);
-        const uint8_t repeats = (uint8_t)((count + 63) / 64);
         set_vector_mask(0, count);
-        if (bits) {
-            vcmpvs_ge(bytes(MASK), op_ub_f32(RESULT), (float)t.a, repeats, 1, 1, 8, 8);
-            give(t.out + at / 8, MASK, (count + 7) / 8);
-            continue;
-        }
         if (t.mode == OP_RANDOM_BERNOULLI) {
             make_bernoulli(&t, at, count);
         }

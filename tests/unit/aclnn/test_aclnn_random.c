@@ -121,6 +121,16 @@ static void random_numbers_are_those_of_philox(void)
     }
 }
 
+/* 16 bits of a word each: of 256 counters the lower halves of the first words, then their upper
+ * halves, and so on. */
+static bool is_kept(int64_t i, double prob)
+{
+    const int64_t in_group = i % 2048, half = in_group / 256;
+    uint32_t word[4];
+    philox((uint64_t)(i / 2048 * 256 + in_group % 256), word);
+    return (word[half / 2] >> (half % 2 ? 16 : 0) & 0xffff) >= ceil(prob * 0x1p16);
+}
+
 /* A mask has bits in whole groups of 128. */
 static void random_masks_keep_and_scale(void)
 {
@@ -142,7 +152,7 @@ static void random_masks_keep_and_scale(void)
         rig_tensor_take(&out);
         unsigned wrong = 0;
         for (int64_t k = 0; k < count; k++) {
-            const bool keeps = unit_at(k, (int)(k & 3)) >= 0.3;
+            const bool keeps = is_kept(k, prob);
             const uint8_t byte = *(const uint8_t *)rig_tensor_at(&mask, k / 8);
             const float x = rig_get_f(rig_tensor_at(&in, k), OP_TYPE_F32);
             wrong += (byte >> (k & 7) & 1) != keeps;
