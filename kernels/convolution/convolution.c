@@ -227,6 +227,11 @@ static leo_status by_sums(const struct product *rows,
     return status == LEO_OK ? finish_sums(rows) : status;
 }
 
+static leo_status by_strips(const void *object)
+{
+    return by_sums(object, op_convolution_plan_strips);
+}
+
 static leo_status by_columns(const void *object)
 {
     return by_sums(object, op_convolution_plan_matmul);
@@ -246,6 +251,7 @@ static leo_status by_scalar_unit(const void *object)
 }
 
 static const struct op_variant row_ways[] = {
+    {"strips of columns on the cube", "maps too wide for it as a whole", by_strips},
     {"a product of columns", "floats, a group whose columns make a product", by_columns},
     {"channels on the vector unit", "floats, a filter of its own for each channel", by_channels},
     {"the scalar unit", NULL, by_scalar_unit},

@@ -41,6 +41,13 @@ LEO_MUST_CHECK leo_status op_convolution_plan_planes(
 LEO_MUST_CHECK leo_status op_convolution_plan_cube(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
     const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
+/** The same in strips of columns, for maps too wide for that; not of x's gradient. */
+LEO_MUST_CHECK leo_status op_convolution_plan_strips(
+    const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
+    const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
+/** Whether copies of windows take less time than maps in groups of channels. */
+bool op_convolution_copies_pay(const struct op_convolution *shape, enum op_convolution_goal goal,
+                               const struct op_tensor *x);
 /** Weights [channel, 1, 1, kernel] of channels that stand alone, as planes of one image. */
 static inline struct op_tensor op_convolution_weight_planes(const struct op_tensor *weight)
 {

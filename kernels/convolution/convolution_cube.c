@@ -508,8 +508,8 @@ static bool tiles_fit(const struct op_convolution_lowering *low, enum op_convolu
 
 // Few channels of large maps, which are padded to 16: where neighbours follow each other, copies of
 // windows take less time than conversions of maps (3 channels of 224 x 224, 910A: 50 us for 88).
-static bool copies_pay(const struct op_convolution *s, enum op_convolution_goal goal,
-                       const struct op_tensor *x)
+bool op_convolution_copies_pay(const struct op_convolution *s, enum op_convolution_goal goal,
+                               const struct op_tensor *x)
 {
     return goal == OP_CONVOLUTION_OUT && !op_format_is_native(x->format) &&
            s->x_channels < COPIED_CHANNELS && s->stride[1] * s->stride[2] == 1 &&
@@ -552,10 +552,11 @@ leo_status op_convolution_plan_cube(const struct op_call *call, const struct op_
         low.flags = types.cube_math & 1 ? OP_CONVOLUTION_CUBE_HF32 : 0;
         low.room.halved = low.flags == 0;
     }
-    if (!multiplies || copies_pay(shape, goal, a) || is_product(&low, goal, a, out) ||
-        shape->groups != 1 || shape->kernel[0] != 1 || shape->x_size[0] != 1 ||
-        shape->y_size[0] != 1 || shape->pad[0] != 0 || op_tensor_count(a) == 0 ||
-        op_tensor_count(b) == 0 || !weights_fit(shape) || !tiles_fit(&low, goal)) {
+    if (!multiplies || op_convolution_copies_pay(shape, goal, a) ||
+        is_product(&low, goal, a, out) || shape->groups != 1 || shape->kernel[0] != 1 ||
+        shape->x_size[0] != 1 || shape->y_size[0] != 1 || shape->pad[0] != 0 ||
+        op_tensor_count(a) == 0 || op_tensor_count(b) == 0 || !weights_fit(shape) ||
+        !tiles_fit(&low, goal)) {
         return OP_DECLINED;
     }
     switch (goal) {
