@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """networks.py --toolkit DIR --venv DIR [--only ID,..] [--page FILE]: training steps of networks under torch_npu beside published ones.
 
-A row of networks.csv: `batch` is the published one of a card, `run` what is simulated here. What a step takes but for the optimizer grows
-with the batch, so a smaller one is multiplied; of a network of equal `layers` one and two are run and the difference is counted for
-the others. mode=graph: launches are free (LEO_HOST_MODEL=off), as where the card has the whole step; eager: the script gives
+A row of networks.csv: `batch` is the published one of a card, `run` what is simulated here. What a step takes but for the optimizer has a
+part that grows with the batch and one that does not (launches, weights), so of a smaller one the half is run too and the difference is
+counted for the rest; of a network of equal `layers` one and two are run and the difference is counted for the others. mode=graph: launches are free (LEO_HOST_MODEL=off), as where the card has the whole step; eager: the script gives
 operator after operator (LEO_HOST_MODEL=torch_npu), and a step is no shorter than it takes for that. Collectives of published steps of
 several cards are not in ours: there they run beside the gradients. Results stay in build/networks: a run that was ended goes on.
 """
@@ -36,12 +36,12 @@ class Runner:
         self.kept, self.limit = args.results.absolute(), args.timeout
         self.kept.mkdir(parents=True, exist_ok=True)
 
-    def step(self, row, model, layers):
+    def step(self, row, model, batch, layers):
         """Milliseconds of the passes and of the update."""
-        name = f"{row['network']}_{row['run']}_{layers}_{row['soc']}_{model}.json"
+        name = f"{row['network']}_{batch}_{layers}_{row['soc']}_{model}.json"
         if not (self.kept / name).exists():
             command = [self.leo, "exec", "--soc", row["soc"], "--", self.python, "-W", "ignore", "-B", HERE / "step.py",
-                       row["network"], row["run"], str(layers)]
+                       row["network"], str(batch), str(layers)]
             environment = {**os.environ, "PYTHONPATH": str(VISION), "LEO_HOST_MODEL": model, "ASCEND_PROCESS_LOG_PATH": str(self.kept)}
             try:
                 done = subprocess.run(command, env=environment, cwd=self.kept, capture_output=True, text=True, timeout=self.limit, check=False)
@@ -54,19 +54,32 @@ class Runner:
         found = json.loads((self.kept / name).read_text())
         return found["pass_ms"], found["update_ms"]
 
-    def whole(self, row, model):
+    def whole(self, row, model, batch):
         """The same with all layers."""
         layers = int(row["layers"])
-        first = self.step(row, model, min(layers, 1))
+        first = self.step(row, model, batch, min(layers, 1))
         if layers < 2:
             return first
-        second = self.step(row, model, 2)
+        second = self.step(row, model, batch, 2)
         return tuple(one + (layers - 1) * (two - one) for one, two in zip(first, second))
 
+    def device_ms(self, row):
+        """Of the published batch, by the batches that are run."""
+        run, half = batches(row)
+        passes, update = self.whole(row, "off", run)
+        if half:
+            passes += (int(row["batch"]) - run) * (passes - self.whole(row, "off", half)[0]) / (run - half)
+        return passes + update
+
     def simulated_ms(self, row):
-        passes, update = self.whole(row, "off")
-        device = passes * int(row["batch"]) / int(row["run"]) + update
-        return device if row["mode"] == "graph" else max(device, sum(self.whole(row, "torch_npu")))
+        device = self.device_ms(row)
+        return device if row["mode"] == "graph" else max(device, sum(self.whole(row, "torch_npu", int(row["run"]))))
+
+
+def batches(row):
+    """The batch that is run, and half of it if the published one is another; else 0."""
+    run = int(row["run"])
+    return run, 0 if run == int(row["batch"]) else run // 2
 
 
 def published_ms(row):
@@ -76,7 +89,9 @@ def published_ms(row):
 
 
 def line_of(row, simulated, published):
-    run = row["run"] if int(row["layers"]) < 2 else f"{row['run']}, 1 and 2 of {row['layers']} layers"
+    run = " and ".join(str(batch) for batch in batches(row) if batch)
+    if int(row["layers"]) > 1:
+        run += f", 1 and 2 of {row['layers']} layers"
     error = f"{100 * (simulated / published - 1):+.0f} %" if published else ""
     return (f"| {row['id']} | {row['network']} | {row['mode']} | {row['batch']} | {run} | {simulated:.1f} | "
             f"{f'{published:.1f}' if published else ''} | {error} | {row['conditions']} |")
