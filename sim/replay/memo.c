@@ -124,7 +124,7 @@ static bool take_step(struct sim_memo *memo, const struct sim_tape_entry *entry,
     case SIM_STEP_BEGIN:
         memo->at[step->core].part = entry->first_part + step->part;
         for (unsigned pipe = 0; pipe < LEO_PIPE_COUNT; pipe++) {
-            core->pipe[pipe].sharers = 1;
+            sim_time_forget_sharers(&core->pipe[pipe]);
         }
         return true;
     case SIM_STEP_MOVE:

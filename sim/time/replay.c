@@ -8,10 +8,38 @@
 void sim_time_leave_line(struct sim_time_pipe *pipe)
 {
     if (pipe->line) {
-        pipe->sharers = pipe->line->most;
+        pipe->met[pipe->met_now].sharers = pipe->line->most;
         pipe->line->active--;
         pipe->line = NULL;
     }
+}
+
+void sim_time_forget_sharers(struct sim_time_pipe *pipe)
+{
+    memset(pipe->met, 0, sizeof(pipe->met));
+    pipe->met_now = pipe->met_next = 0;
+}
+
+/* Where what the last transfer of this shape met is kept. */
+static struct sim_time_met *met_of(struct sim_time_pipe *pipe, const struct sim_time_gm *gm)
+{
+    for (unsigned i = 0; i < SIM_TIME_SHAPES; i++) {
+        const struct sim_time_met *met = &pipe->met[i];
+        if (met->bytes == gm->bytes && met->piece == gm->piece && met->count == gm->count &&
+            met->step == gm->step && met->more_step == gm->more_step) {
+            pipe->met_now = i;
+            return &pipe->met[i];
+        }
+    }
+    pipe->met_now = pipe->met_next;
+    pipe->met_next = (pipe->met_next + 1) % SIM_TIME_SHAPES;
+    pipe->met[pipe->met_now] = (struct sim_time_met){.bytes = gm->bytes,
+                                                     .step = gm->step,
+                                                     .more_step = gm->more_step,
+                                                     .piece = gm->piece,
+                                                     .count = gm->count,
+                                                     .sharers = 1};
+    return &pipe->met[pipe->met_now];
 }
 
 void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim_time_log *log,
@@ -30,7 +58,7 @@ void sim_time_core_begin(struct sim_time_engine *engine, unsigned id, struct sim
         pipe->moving = false;
         pipe->why = LEO_STALL_SCALAR;
         sim_time_leave_line(pipe);
-        pipe->sharers = 1;
+        sim_time_forget_sharers(pipe);
     }
     core->front = SIM_TIME_RUNNING;
     core->log = log;
@@ -566,11 +594,14 @@ void sim_time_tell(struct sim_time_engine *engine, const struct sim_time_gm *gm,
 }
 
 /* A line serves one request at a time: cores that walk over the same lines together wait for each
- * other. How many they are is known when all have begun, so what the last transfer saw counts too.
+ * other. How many they are is known when all have begun, so what the last transfer of the operand
+ * saw counts too.
  */
-static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *pipe, uint64_t addr)
+static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *pipe,
+                          const struct sim_time_gm *gm)
 {
-    uint64_t number = addr / SIM_L2_LINE_BYTES;
+    uint64_t number = gm->addr / SIM_L2_LINE_BYTES;
+    const struct sim_time_met *met = met_of(pipe, gm);
     struct sim_time_line *line =
         &engine->line[(number * UINT64_C(0x9e3779b97f4a7c15)) >> 52 & (SIM_TIME_LINES - 1)];
     pipe->line = NULL;
@@ -583,7 +614,7 @@ static unsigned join_line(struct sim_time_engine *engine, struct sim_time_pipe *
     line->active++;
     line->most = line->active > line->most ? line->active : line->most;
     pipe->line = line;
-    unsigned sharers = line->most > pipe->sharers ? line->most : pipe->sharers;
+    unsigned sharers = line->most > met->sharers ? line->most : met->sharers;
     // In steps of a quarter: transfers with the same limit progress alike (share.h).
     unsigned step = sharers < 8 ? 1 : (1u << (31 - (unsigned)__builtin_clz(sharers))) / 4;
     return (sharers + step - 1) / step * step;
@@ -601,7 +632,7 @@ struct sim_time_answer sim_time_ask(struct sim_time_engine *engine, struct sim_t
         .read = l2->read_bytes,
         .written = l2->written_bytes,
         .runs = l2->read_runs,
-        .sharers = write ? 1 : join_line(engine, pipe, gm->addr),
+        .sharers = write ? 1 : join_line(engine, pipe, gm),
     };
 }
 

@@ -19,6 +19,16 @@ struct sim_time_entry {
     double issued;
 };
 
+enum { SIM_TIME_SHAPES = 4 }; // operands that a kernel loads in turn
+
+/** Cores that read the same as the last transfer of a shape, which stands for an operand: its
+ * bytes, pieces and steps. */
+struct sim_time_met {
+    uint64_t bytes, step, more_step;
+    uint32_t piece, count;
+    unsigned sharers;
+};
+
 struct sim_time_pipe {
     double free_at;     /**< the next instruction may start */
     double send_free;   /**< the next transfer may ask for its first byte */
@@ -38,7 +48,8 @@ struct sim_time_pipe {
     enum leo_stall move_why;
     uint64_t move_missed;
     struct sim_time_line *line; /**< where the transfer began to read; NULL = not counted */
-    unsigned sharers;           /**< cores that read the same as the last transfer */
+    struct sim_time_met met[SIM_TIME_SHAPES];
+    unsigned met_now, met_next; /**< of the transfer; the one that a new shape takes */
 };
 
 /** Transfers that began to read at the same line and are under way at one time. */
@@ -185,6 +196,8 @@ void sim_time_tell(struct sim_time_engine *engine, const struct sim_time_gm *gm,
 void sim_time_move_end(struct sim_time_engine *engine, unsigned core, unsigned pipe);
 /** The transfer of a pipe no longer counts among those that read its line. */
 void sim_time_leave_line(struct sim_time_pipe *pipe);
+/** A block begins: its core has read nothing beside others yet. */
+void sim_time_forget_sharers(struct sim_time_pipe *pipe);
 /** The present fill of a core's lines is done. */
 void sim_time_fill_end(struct sim_time_engine *engine, unsigned core);
 

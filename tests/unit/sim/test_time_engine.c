@@ -448,6 +448,36 @@ static void the_same_line_serves_one_at_a_time(void)
     close_rig(&rig);
 }
 
+/* What a load of a core's own takes after one that two cores share. */
+static double own_after_shared(uint32_t shared, uint32_t own)
+{
+    double all = 0;
+    for (int loads = 2; loads > 0; loads--) {
+        struct rig rig;
+        double ends[CORES];
+        struct sim_time_config slow = config;
+        slow.same_line_cycles = 200;
+        open_config(&rig, &slow);
+        for (unsigned i = 0; i < 2; i++) {
+            move(&rig.log[i], false, 0, shared);
+            if (loads == 2) {
+                move(&rig.log[i], false, (i + 1) * 65536u, own);
+            }
+            end(&rig.log[i]);
+        }
+        run_all(&rig, ends);
+        all += loads == 2 ? ends[1] : -ends[1];
+        close_rig(&rig);
+    }
+    return all;
+}
+
+/* Cores that were in step at an operand are taken to be so at its next load, not at another's. */
+static void what_was_met_is_of_one_operand(void)
+{
+    CU_ASSERT(own_after_shared(8192, 4096) < own_after_shared(4096, 4096) - 20);
+}
+
 /* A line is fetched whole: 128 bytes of it wait for themselves alone, the rest uses HBM behind. */
 static void the_rest_of_a_line_follows(void)
 {
@@ -810,6 +840,7 @@ static const struct leo_test tests[] = {
     {"dirty_lines_cost_their_way_back", dirty_lines_cost_their_way_back},
     {"past_the_l2_nothing_is_kept", past_the_l2_nothing_is_kept},
     {"the_same_line_serves_one_at_a_time", the_same_line_serves_one_at_a_time},
+    {"what_was_met_is_of_one_operand", what_was_met_is_of_one_operand},
     {"the_rest_of_a_line_follows", the_rest_of_a_line_follows},
     {"every_matrix_is_seen", every_matrix_is_seen},
     {"half_the_clock_is_not_half_the_memory", half_the_clock_is_not_half_the_memory},
