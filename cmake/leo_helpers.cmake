@@ -34,12 +34,12 @@ function(leo_test name)
 endfunction()
 
 # leo_chip_test(NAME SOC PROGRAM [names...] [ENVIRONMENT ...]): a program on a chip, or on that of a chip file whose name ends NAME. make
-# test runs it under sanitizers on the 910B1 and in the release build on the others (label further_chip); make nightly runs all under
-# sanitizers.
+# test runs it under sanitizers on the 910B1 and in the release build on the others and on chips of files (label further_chip); make
+# nightly runs all under sanitizers.
 function(leo_chip_test name soc program)
     cmake_parse_arguments(T "" "" "ENVIRONMENT" ${ARGN})
     set(labels unit)
-    if(NOT soc MATCHES "910b1(\\.ini)?$")
+    if(NOT soc STREQUAL "ascend910b1")
         list(APPEND labels further_chip)
         add_dependencies(leo_release_tests ${program})
     endif()

@@ -47,10 +47,11 @@ struct rt_framework {
 };
 
 struct leo_rt {
-    struct leo_rt_opts opts;      /**< resolved: env and defaults filled in */
-    char *soc_text;               /**< if read from a file */
-    char *soc_name, *simd, *tape; /**< copies of the options' text */
-    unsigned check;               /**< enum leo_drv_check bits */
+    struct leo_rt_opts opts;         /**< resolved: env and defaults filled in */
+    char *soc_text;                  /**< if read from a file */
+    char *soc_name, *simd, *tape;    /**< copies of the options' text */
+    char told_as[LEO_RT_NAME_BYTES]; /**< leo_rt_device_told_as; "": the file does not say */
+    unsigned check;                  /**< enum leo_drv_check bits */
     struct rt_host_model host_model;
     struct gdb_server *gdb; /**< NULL: no debugger */
     struct rt_code *code;   /**< instructions are counted there; NULL: they are not */
@@ -328,6 +329,8 @@ void rt_log(const struct leo_rt *rt, int level, const char *format, ...)
 /* soc.c */
 /** A number with a point, whatever the locale. */
 double rt_number(const char *text);
+/** What the runtime keeps of the SoC file: told_as. */
+void rt_soc_read_name(struct leo_rt *rt);
 
 /* env.c */
 /** Fills options that are not set from the environment or by default. */

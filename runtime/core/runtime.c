@@ -88,7 +88,11 @@ static leo_status init_runtime(struct leo_rt *rt, const struct leo_rt_opts *opts
     if (status) {
         return status;
     }
-    return leo_isa_soc_text(rt->soc_name) ? LEO_OK : read_soc_file(rt, rt->soc_name);
+    status = leo_isa_soc_text(rt->soc_name) ? LEO_OK : read_soc_file(rt, rt->soc_name);
+    if (!status) {
+        rt_soc_read_name(rt);
+    }
+    return status;
 }
 
 leo_status leo_rt_create(const struct leo_rt_opts *opts, struct leo_rt **out)

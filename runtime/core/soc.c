@@ -37,6 +37,11 @@ double rt_number(const char *text)
     return value;
 }
 
+static const char *text_of(const struct leo_rt *rt)
+{
+    return rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name);
+}
+
 static int take_told_as(void *user, const char *section, const char *key, const char *value)
 {
     if (strcmp(section, "soc") == 0 && strcmp(key, "told_as") == 0) {
@@ -45,19 +50,21 @@ static int take_told_as(void *user, const char *section, const char *key, const 
     return 1;
 }
 
+void rt_soc_read_name(struct leo_rt *rt)
+{
+    // A file that is malformed is refused when a chip is made of it.
+    (void)ini_parse_string(text_of(rt), take_told_as, rt->told_as);
+}
+
 void leo_rt_device_told_as(const struct leo_rt_device *device, char name[LEO_RT_NAME_BYTES])
 {
-    const char *text = leo_rt_soc_text(device);
-    snprintf(name, LEO_RT_NAME_BYTES, "%s", device->caps.soc_name);
-    if (text) {
-        (void)ini_parse_string(text, take_told_as, name); // the chip has read it: it is well-formed
-    }
+    const char *told_as = device->rt->told_as;
+    snprintf(name, LEO_RT_NAME_BYTES, "%s", *told_as ? told_as : device->caps.soc_name);
 }
 
 const char *leo_rt_soc_text(const struct leo_rt_device *device)
 {
-    const struct leo_rt *rt = device->rt;
-    return rt->soc_text ? rt->soc_text : leo_isa_soc_text(rt->soc_name);
+    return text_of(device->rt);
 }
 
 leo_status leo_rt_soc_number(const struct leo_rt_device *device, const char *section,
