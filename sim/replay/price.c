@@ -179,10 +179,3 @@ const struct sim_price *sim_price_of(struct sim_replay *replay, struct sim_core 
     }
     return price->is_refused ? NULL : price;
 }
-
-void sim_price_finish(struct sim_price *price)
-{
-    leo_free(price->place);
-    leo_free(price->address);
-    *price = (struct sim_price){0};
-}

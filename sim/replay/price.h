@@ -5,6 +5,7 @@
 #include "../memory/hbm.h"
 #include "../tape/tape.h"
 #include "../time/log.h"
+#include <leo/alloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,7 +36,12 @@ struct sim_price {
 /** The price of a class, on a core that has just begun with a part of it; NULL: it has none. */
 const struct sim_price *sim_price_of(struct sim_replay *replay, struct sim_core *core,
                                      const struct sim_tape_part *part);
-void sim_price_finish(struct sim_price *price);
+static inline void sim_price_finish(struct sim_price *price)
+{
+    leo_free(price->place);
+    leo_free(price->address);
+    *price = (struct sim_price){0};
+}
 
 /** Offset in device memory of a transfer of a part. */
 static inline uint64_t sim_price_addr(const struct sim_time_gm *gm, uint64_t address,
