@@ -340,6 +340,7 @@ void model_build_finish(struct model_build *build)
             const struct model_build_storage *storage = &build->storages[build->storage_of[i]];
             // A value that no call uses has no place; it is no part of the model.
             model->values[i].offset += storage->used ? storage->offset : 0;
+            model->values[i].index = build->storage_of[i];
             if (!storage->used) {
                 model->values[i].rank = 1;
                 model->values[i].dim[0] = 0;

@@ -27,7 +27,8 @@ enum leo_model_region {
     LEO_MODEL_REGIONS
 };
 
-/** A tensor of a call: a place, and how elements lie from there on (strides in elements). */
+/** A tensor of a call: a place, and how elements lie from there on (strides in elements). In the
+ * work area `index` numbers the memory it lies in, which tensors have that are views of one. */
 struct leo_model_value {
     uint32_t region, index, dtype, rank;
     uint64_t offset; /**< bytes */

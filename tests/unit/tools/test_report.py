@@ -17,8 +17,8 @@ REPORT = Path(__file__).resolve().parents[3] / "tools" / "toolkit" / "report" / 
 
 
 class Report(test_msprof.Profiled):
-    def report(self, place, code=0):
-        done = subprocess.run([sys.executable, "-B", REPORT, place], capture_output=True, text=True, check=False)
+    def report(self, place, *options, code=0):
+        done = subprocess.run([sys.executable, "-B", REPORT, place, *options], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout.strip() or done.stderr
 
@@ -76,8 +76,36 @@ class Report(test_msprof.Profiled):
         self.assertEqual((node["node"], node["types"], node["tasks"], node["share"]), ("fc/one", ["Matmul"], 1, 100))
         self.assertAlmostEqual(node["units"]["mac"], 50)
 
-    def page_data(self):
-        return json.loads(re.search(r"const data = (\{.*\});", Path(self.report(self.folder.parent)).read_text()).group(1))
+    def test_memory_plan_of_a_model(self):
+        tensor = lambda place, index, offset, dims, strides: {"in": place, "index": index, "offset": offset, "type": "f16", "dims": dims,
+                                                              "strides": strides}
+        a, b = tensor("work", 0, 0, [4, 8], [8, 1]), tensor("work", 1, 64, [32], [1])
+        view = tensor("work", 0, 14, [2, 8], [16, -1]) # of a: every other row, from behind
+        again = tensor("work", 2, 0, [16], [1])        # where a was
+        calls = [{"op": "Cast", "node": "", "args": [tensor("input", 0, 0, [32], [1]), a]},
+                 {"op": "Relu", "node": "relu", "args": [a, None, 1.5, [2, 3], b]},
+                 {"op": "Cat", "node": "cat", "args": [[view, b], 0, tensor("output", 0, 0, [48], [1])]},
+                 {"op": "Neg", "node": "neg", "args": [b, again]}]
+        nodes = [{"name": "conv", "type": "Conv", "into": "conv"}, {"name": "bn", "type": "BatchNormalization", "into": "conv"},
+                 {"name": "unused", "type": "Neg", "into": ""}]
+        body = {"inputs": [], "outputs": [], "nodes": nodes, "calls": calls}
+        model = {"soc": "Ascend910A", "work_bytes": 128, "weight_bytes": 7, **body, "gears": []}
+        path = self.folder.with_name("net.json")
+        path.write_text(json.dumps(model))
+        plan = self.page_data("--model", path)["model"]
+        self.assertEqual(plan["plan"], [[0, 64, 0, 2, ""], [64, 128, 1, 3, "relu"], [0, 32, 3, 3, "neg"]])
+        self.assertEqual((plan["sum"], plan["most"], plan["work"], plan["weights"], plan["gear"]), (160, 128, 128, 7, None))
+        self.assertEqual(plan["fused"], {"conv": ["bn (BatchNormalization)"]})
+        path.write_text(json.dumps({**model, **{"calls": []}, "gears": [{"sizes": [2], **body}]}))
+        plan = self.page_data("--model", path)["model"]
+        self.assertEqual((len(plan["plan"]), plan["gear"]), (3, [2]))
+        path.write_text("{")
+        self.assertIn("not what atc --mode=1 writes", self.report(self.folder.parent, "--model", path, code=1))
+        self.assertIsNone(self.page_data()["model"])
+
+    def page_data(self, *options):
+        page = Path(self.report(self.folder.parent, *options)).read_text()
+        return json.loads(re.search(r"const data = (\{.*\});", page).group(1))
 
     def test_energy_rates_and_origins(self):
         (self.folder / "device_0" / "data" / "soc.ini").write_text(

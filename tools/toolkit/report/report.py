@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE / ".." / "msprof"),
 from raw import PIPES, STALLS, Error, Profile, merge  # noqa: E402
 import chip_notes  # noqa: E402
 import command  # noqa: E402
+import model_plan  # noqa: E402
 import source  # noqa: E402
 import what_if  # noqa: E402
 
@@ -211,6 +212,7 @@ def main():
                         help="time for pricing the run on other chips (needs leo exec --what-if; default: what 2 seconds allow); 0: estimate")
     parser.add_argument("--source", action="store_true",
                         help="print kernels' sources with what each line did (leo run --profile, leo exec --profile DIR --code)")
+    parser.add_argument("--model", metavar="OM", help="the model that ran: its memory plan, and which nodes became one")
     args = parser.parse_args()
     profile = Profile(find(args.run))
     if args.source:
@@ -219,7 +221,8 @@ def main():
         for device in profile.devices:
             source.tell(device, sys.stdout)
         return
-    data = json.dumps(page_data(profile, args.what_if_seconds), separators=(",", ":")).replace("</", "<\\/")
+    shown = {**page_data(profile, args.what_if_seconds), "model": model_plan.take(args.model, HERE) if args.model else None}
+    data = json.dumps(shown, separators=(",", ":")).replace("</", "<\\/")
     page = (HERE / "page.html").read_text(encoding="utf-8").replace("/*DATA*/", data)
     output = Path(args.output or Path(args.run) / "report.html")
     output.write_text(page, encoding="utf-8")
