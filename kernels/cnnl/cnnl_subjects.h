@@ -232,3 +232,22 @@ const struct op_tensor *cnnl_channel_bias(struct cnnl_call *call, const struct o
                                           const struct op_tensor *y);
 void cnnl_choose_fixed(struct cnnl_call *call, cnnlQuantizeMode_t mode, const struct op_tensor *x,
                        int bits, void *position, void *scale);
+
+/* rnn.c */
+/** What a call of a long short-term memory has, forward or backward. */
+struct cnnl_lstm_data {
+    const struct cnnlSeqDataStruct *x, *y;
+    const void *input, *output, *diff_output, *diff_input;
+    const struct op_tensor *h, *c; /**< states before the first step */
+    const void *weight, *diff_weight, *reserve;
+    size_t weight_bytes, reserve_bytes;
+};
+cnnlStatus_t cnnl_rnn_sizes(const char *func, const struct cnnlRNNParam *d,
+                            const struct cnnlSeqDataStruct *x, size_t *work, size_t *reserve);
+void cnnl_lstm(struct cnnl_call *call, const struct cnnlRNNParam *d,
+               const struct cnnl_lstm_data *data, const struct op_tensor *hy,
+               const struct op_tensor *cy);
+void cnnl_lstm_backward(struct cnnl_call *call, const struct cnnlRNNParam *d,
+                        const struct cnnl_lstm_data *data, const struct op_tensor *diff_hy,
+                        const struct op_tensor *diff_cy, const struct op_tensor *diff_hx,
+                        const struct op_tensor *diff_cx);
