@@ -101,6 +101,28 @@ leo_status op_plan_prelu_backward(const struct op_call *call)
     return status == LEO_OK ? op_plan_call(call->plan, "ReduceSum", reduce, 5) : status;
 }
 
+enum {
+    LEAST_COMPARED = 8192, // [A] elements that take the scalar units longer than some launches
+    EXACT = 1 << 24,       // f32 holds every number of a column; larger ones are none
+};
+
+// In the vector unit, which compares floats.
+static leo_status compare_columns(const struct op_call *call, const struct op_tensor *index,
+                                  const struct op_tensor *on, const struct op_tensor *off)
+{
+    const struct op_tensor *out = op_call_tensor(call, "out");
+    struct op_chain chain = op_chain_begin(call);
+    const struct op_tensor number = op_chain_dense(&chain, OP_TYPE_F32, index),
+                           column = op_chain_temp(&chain, OP_TYPE_F32, 1, &out->dim[out->rank - 1]),
+                           same = op_chain_temp_like(&chain, OP_TYPE_BOOL, out);
+    op_chain_range(&chain, &column, 0, 1);
+    OP_CHAIN_CALL(&chain, "EqTensor", op_value_tensor(&number), op_value_tensor(&column),
+                  op_value_tensor(&same));
+    OP_CHAIN_CALL(&chain, "SWhere", op_value_tensor(&same), op_value_tensor(on),
+                  op_value_tensor(off), op_value_tensor(out));
+    return chain.status;
+}
+
 leo_status op_plan_one_hot(const struct op_call *call)
 {
     const struct op_tensor *self = op_call_tensor(call, "self"), *out = op_call_tensor(call, "out");
@@ -120,6 +142,10 @@ leo_status op_plan_one_hot(const struct op_call *call)
     index.dim[index.rank] = 1;
     index.stride[index.rank++] = 0;
     on.rank = off.rank = 0;
+    if (on.type == out->type && off.type == out->type && out->rank == index.rank &&
+        op_tensor_count(out) >= LEAST_COMPARED && out->dim[self->rank] <= EXACT) {
+        return compare_columns(call, &index, &on, &off);
+    }
     const struct op_value args[] = {op_value_tensor(&index), op_value_tensor(&on),
                                     op_value_tensor(&off), op_value_tensor(out)};
     return op_plan_call(call->plan, "OneHotColumns", args, 4);

@@ -152,33 +152,42 @@ static void prelu_backward_sums_over_what_the_weight_repeats(void)
     rig_tensor_free(&dw);
 }
 
-static void one_hot_marks_columns(void)
+// Numbers below 0 and behind the columns mark none.
+static void one_hot(enum op_type type, int64_t count, int64_t columns)
 {
-    const int64_t rows[] = {7}, wide[] = {7, 5}, *none = rows;
+    const int64_t rows[] = {count}, wide[] = {count, columns}, *none = rows;
     struct rig_tensor index = rig_tensor_make(OP_TYPE_I64, 1, rows, RIG_DENSE, 1),
-                      out = rig_tensor_make(OP_TYPE_I32, 2, wide, RIG_DENSE, 2);
-    struct rig_tensor on = rig_tensor_make(OP_TYPE_I32, 0, none, RIG_DENSE, 3),
-                      off = rig_tensor_make(OP_TYPE_I32, 0, none, RIG_DENSE, 4);
-    for (int64_t i = 0; i < 7; i++) {
-        rig_put_i(rig_tensor_at(&index, i), OP_TYPE_I64, i * 3 % 5);
+                      out = rig_tensor_make(type, 2, wide, RIG_DENSE, 2);
+    struct rig_tensor on = rig_tensor_make(type, 0, none, RIG_DENSE, 3),
+                      off = rig_tensor_make(type, 0, none, RIG_DENSE, 4);
+    for (int64_t i = 0; i < count; i++) {
+        rig_put_i(rig_tensor_at(&index, i), OP_TYPE_I64, i * 3 % (columns + 2) - 1);
     }
-    rig_put_i(on.host, OP_TYPE_I32, 9);
-    rig_put_i(off.host, OP_TYPE_I32, -2);
+    rig_put_i(on.host, type, 9);
+    rig_put_i(off.host, type, -2);
     rig_tensor_put(&index);
     rig_tensor_put(&on);
     rig_tensor_put(&off);
-    const union op_test_arg args[] = {{.tensor = index.acl}, {.integer = 5},  {.tensor = on.acl},
-                                      {.tensor = off.acl},   {.integer = -1}, {.tensor = out.acl}};
+    const union op_test_arg args[] = {{.tensor = index.acl}, {.integer = columns},
+                                      {.tensor = on.acl},    {.tensor = off.acl},
+                                      {.integer = -1},       {.tensor = out.acl}};
     CU_ASSERT_EQUAL(rig_run(rig_row("OneHot"), args, true), 0);
     rig_tensor_take(&out);
-    for (int64_t i = 0; i < 35; i++) {
-        CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&out, i), OP_TYPE_I32),
-                        i % 5 == i / 5 * 3 % 5 ? 9 : -2);
+    for (int64_t i = 0; i < count * columns; i++) {
+        CU_ASSERT_EQUAL(rig_get_i(rig_tensor_at(&out, i), type),
+                        i % columns == i / columns * 3 % (columns + 2) - 1 ? 9 : -2);
     }
     rig_tensor_free(&index);
     rig_tensor_free(&on);
     rig_tensor_free(&off);
     rig_tensor_free(&out);
+}
+
+static void one_hot_marks_columns(void)
+{
+    one_hot(OP_TYPE_I32, 7, 5);
+    one_hot(OP_TYPE_I64, 300, 50); // by comparing in the vector unit
+    one_hot(OP_TYPE_F32, 90, 100);
 }
 
 static void complex_numbers_have_parts(void)
