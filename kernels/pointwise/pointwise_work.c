@@ -244,7 +244,8 @@ static void set_number(struct op_pointwise_work *work, unsigned var)
     } else if (value->kind == OP_KIND_TENSOR || (value->kind == OP_KIND_SCALAR && !value->scalar)) {
         set_absent(work, var);
     } else if (value->kind == OP_KIND_SCALAR) {
-        work->real[var] = op_row_attr(work->call->row, "number") /* compared in the common type */
+        const char *rounded = op_row_attr(work->call->row, "number");
+        work->real[var] = rounded && strcmp(rounded, name_of(work, var)) == 0
                               ? nearest_of(value->scalar->real, work->common)
                               : value->scalar->real;
         work->integer[var] = value->scalar->integer;

@@ -97,6 +97,15 @@ class Pointwise(common.Case):
         self.same(lambda t: t.clamp(-1, 1), x)
         self.same(lambda t: torch.maximum(t, t.flip(0)) if t.device.type == "cpu" else torch.maximum(t, t.cpu().flip(0).to(t.device)), x)
 
+    def test_halves_with_a_number(self):
+        # In sums, remainders and comparisons PyTorch rounds the number to the tensor's type first, in products it does not.
+        torch.manual_seed(0)
+        for dtype in (torch.float16, torch.bfloat16) if common.HAS_BF16 else (torch.float16,):
+            x = (torch.rand(3000) * 100).to(dtype)
+            for function in (lambda t: t + 50.3731, lambda t: t - 50.3731, lambda t: 50.3731 - t, lambda t: t * 50.3731, lambda t: t / 50.3731,
+                             lambda t: torch.fmod(t, 3.3731), lambda t: torch.remainder(t, 3.3731), lambda t: t < 50.3731, lambda t: t.add_(0.3731)):
+                self.same(function, x, rtol=0, atol=0)
+
     def test_quotients_of_edges(self):
         inf, nan = float("inf"), float("nan")
         edges = torch.tensor([1.0, -1.0, 0.0, -0.0, inf, -inf, nan, 3.0e38, -3.0e38, 0.5, -0.5, 7.0, -7.0])
