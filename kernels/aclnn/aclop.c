@@ -90,24 +90,23 @@ static void set_shape(void *user, unsigned index, unsigned rank, const int64_t *
 // look: so this is reported at once, and by every later wait.
 static aclError tell(const char *type, aclError error)
 {
-    if (error) {
-        char text[256];
-        snprintf(text, sizeof(text),
-                 "an operator of type %.64s was refused with %d and not computed: results of this "
-                 "process are not valid",
-                 type, error);
-        leo_acl_lost(text);
+    if (!error) {
+        return error;
     }
-    if (error) {
-        aclAppLog(ACL_ERROR, "aclop", __FILE__, __LINE__,
-                  "operator of type %s: error %d; work submitted behind it may be missing", type,
-                  error);
-        fprintf(stderr,
-                "leonardo: operator of type %s: error %d. Under torch_npu what follows in this "
-                "process may be wrong: its queue ends here. ASCEND_LAUNCH_BLOCKING=1 shows the "
-                "line of the script. The reason: %s\n",
-                type, error, leo_acl_error_text());
-    }
+    char text[256];
+    snprintf(text, sizeof(text),
+             "an operator of type %.64s was refused with %d and not computed: results of this "
+             "process are not valid",
+             type, error);
+    leo_acl_lost(text);
+    aclAppLog(ACL_ERROR, "aclop", __FILE__, __LINE__,
+              "operator of type %s: error %d; work submitted behind it may be missing", type,
+              error);
+    fprintf(stderr,
+            "leonardo: operator of type %s: error %d. Under torch_npu what follows in this "
+            "process may be wrong: its queue ends here. ASCEND_LAUNCH_BLOCKING=1 shows the "
+            "line of the script. The reason: %s\n",
+            type, error, leo_acl_error_text());
     return error;
 }
 
@@ -132,17 +131,13 @@ static bool is_known(const char *type)
 
 static aclError run_op(const struct leo_acl_op *op)
 {
-    aclError status_error;
-    if (aclop_run_float_status(op, &status_error)) {
-        return status_error;
+    aclError error = leo_acl_check_build(LEO_BUILD, aclop_mappings);
+    if (error || aclop_run_float_status(op, &error)) {
+        return error;
     }
     const struct aclop_mapping *mapping = find_mapping(op);
     struct aclop_call call = {.op = op};
     call.row = mapping ? op_row_find(mapping->row) : find_pointwise(op->type);
-    aclError other = leo_acl_check_build(LEO_BUILD, aclop_mappings);
-    if (other) {
-        return other;
-    }
     if (!call.row) {
         return tell(op->type, leo_acl_fail(ACL_ERROR_OP_NOT_FOUND, op->type,
                                            "there is no operator of this type"));
@@ -152,9 +147,9 @@ static aclError run_op(const struct leo_acl_op *op)
     } else {
         aclop_take_tensors(&call);
     }
-    aclError error = call.error ? call.error
-                                : opapi_run_row(op->type, call.row, call.args, op->stream,
-                                                (struct run_row_shape){set_shape, &call});
+    error = call.error ? call.error
+                       : opapi_run_row(op->type, call.row, call.args, op->stream,
+                                       (struct run_row_shape){set_shape, &call});
     aclop_free_args(&call);
     return tell(op->type, error);
 }

@@ -372,8 +372,7 @@ static void take_word(struct aclop_call *call, unsigned at, const char *word)
         attr_scalar(call, at, name, more ? strtol(more + 1, NULL, 10) : 1);
         return;
     case 'i':
-        call->args[at] = op_value_int(
-            attr_int(call, name, more ? strtol(more + 1, NULL, 10) : strcmp(name, "groups") == 0));
+        call->args[at] = op_value_int(attr_int(call, name, more ? strtol(more + 1, NULL, 10) : 0));
         return;
     case 'e':
         call->args[at] = op_value_int(!attr_int(call, name, 1));

@@ -17,7 +17,8 @@
  *   number 2, counted from 0
  * - q1: pairs (before, after) of input 1 in host memory, the last dimension first; q1:4 the first 4
  * - d:x0:2: the size of a tensor from dimension 2 on
- * - l:name: integers or floats of an attribute; l:name:2 from the third on, l:name:1:2 two of them
+ * - l:name: integers or floats of an attribute; l:name:2 from the third on, l:name:1:2 two of
+ *   them; dilations that are not given are 1
  * - p:name: paddings (before, after) of an attribute for two or three dimensions
  * - r:name: the same, those of the third dimension from the end last, as torch_npu gives them to
  *   AvgPool3DGrad
@@ -135,26 +136,28 @@ static const struct aclop_mapping aclop_mappings[] = {
     {"Col2im", "Im2colBackward", "x0 h1 l:kernel_size l:dilation l:padding l:stride y0"},
     {"ConcatD", "Cat", "X i:concat_dim y0"},
     {"ConfusionTransposeD", "ConfusionTranspose", "x0 l:perm l:shape i:transpose_first y0"},
-    {"Conv2D", "Convolution", "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
+    {"Conv2D", "Convolution",
+     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 y0 1"},
     {"Conv2D:integer", "AclConvolution",
-     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
+     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 y0 1"},
     {"Conv2DBackpropFilter", "ConvolutionBackward",
-     "x2 x0 u0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
+     "x2 x0 u0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 m:010 1 - y0 -"},
     {"Conv2DBackpropInput", "ConvolutionBackward",
-     "x2 u0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
+     "x2 u0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 m:100 1 y0 - -"},
     {"Conv2DTranspose", "Convolution",
-     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
+     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups:1 y0 1"},
     {"Conv2DTranspose:integer", "AclConvolution",
-     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
-    {"Conv3D", "Convolution", "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
+     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups:1 y0 1"},
+    {"Conv3D", "Convolution",
+     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 y0 1"},
     {"Conv3D:integer", "AclConvolution",
-     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups y0 1"},
+     "x0 x1 x2? l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 y0 1"},
     {"Conv3DBackpropFilter", "ConvolutionBackward",
-     "x2 x0 u0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:010 1 - y0 -"},
+     "x2 x0 u0 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 m:010 1 - y0 -"},
     {"Conv3DBackpropInput", "ConvolutionBackward",
-     "x2 u0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups m:100 1 y0 - -"},
+     "x2 u0 x1 - l:strides:2 p:pads l:dilations:2 0 l:none i:groups:1 m:100 1 y0 - -"},
     {"Conv3DTranspose", "Convolution",
-     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups y0 1"},
+     "x1 x2 x3? l:strides:2 p:pads l:dilations:2 1 l:output_padding:2 i:groups:1 y0 1"},
     {"Cross", "LinalgCross", "x0 x1 i:dim:-1 y0"},
     {"Cummax", "Cummax", "x0 i:dim y0 y1"},
     {"Cummin", "Cummin", "x0 i:axis y0 y1"},

@@ -13,18 +13,15 @@ using Attr = std::variant<bool, int64_t, float, std::string, DataType, Tensor, s
                           std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
                           std::vector<DataType>, std::vector<std::vector<int64_t>>>;
 
-/** An input or output. */
+/** An input or output. What an input comes from only a graph engine would ask. */
 struct Place {
     std::string name;
     TensorDesc desc;
-    std::shared_ptr<OperatorData> from; /**< of an input */
-    std::string from_output;
 };
 
 struct OperatorData {
     std::string name, type;
     std::vector<Place> inputs, outputs;
-    std::vector<std::shared_ptr<OperatorData>> control;
     std::map<std::string, Attr> attrs;
     std::map<std::string, uint32_t> dynamic_outputs;
 };

@@ -73,7 +73,7 @@ static Place *Find(std::vector<Place> &places, const std::string &name)
 static void Register(std::vector<Place> &places, const std::string &name)
 {
     if (!Find(places, name)) {
-        places.push_back({name, TensorDesc(), nullptr, ""});
+        places.push_back({name, TensorDesc()});
     }
 }
 
@@ -102,39 +102,34 @@ static graphStatus Read(std::vector<Place> &places, const std::string &name, Ten
     return place ? GRAPH_SUCCESS : GRAPH_FAILED;
 }
 
-Operator &Operator::SetInput(const std::string &to, const Operator &from, const std::string &output)
+Operator &Operator::SetInput(const std::string &to, const Operator &)
 {
     Register(Data().inputs, to);
-    Place *place = Find(data_->inputs, to);
-    place->from = from.data_;
-    place->from_output = output;
     return *this;
 }
 
-Operator &Operator::SetInput(const std::string &to, const Operator &from)
+Operator &Operator::SetInput(const std::string &to, const Operator &from, const std::string &)
 {
-    return SetInput(to, from, std::string());
+    return SetInput(to, from);
 }
 
 Operator &Operator::SetInput(const char *to, const Operator &from)
 {
-    return SetInput(TextOf(to), from, std::string());
-}
-
-Operator &Operator::SetInput(const char *to, uint32_t index, const Operator &from,
-                             const char *output)
-{
-    return SetInput(TextOf(to) + std::to_string(index), from, TextOf(output));
+    return SetInput(TextOf(to), from);
 }
 
 Operator &Operator::SetInput(const char *to, uint32_t index, const Operator &from)
 {
-    return SetInput(to, index, from, nullptr);
+    return SetInput(TextOf(to) + std::to_string(index), from);
 }
 
-Operator &Operator::AddControlInput(const Operator &from)
+Operator &Operator::SetInput(const char *to, uint32_t index, const Operator &from, const char *)
 {
-    Data().control.push_back(from.data_);
+    return SetInput(to, index, from);
+}
+
+Operator &Operator::AddControlInput(const Operator &)
+{
     return *this;
 }
 

@@ -4,19 +4,20 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 namespace ge
 {
 
 /* Words of a type: inputs ("x...": several, "b?": may be missing), outputs, attributes with
- * their defaults ("name:kind=value"; kinds i f b s, and I F lists). Attributes that have no
+ * their defaults ("name:kind=value"; kinds i f b s, and I a list). Attributes that have no
  * default are set by every caller and not here. */
 struct StandardType {
     const char *type, *inputs, *outputs, *attrs;
 };
 
 /** Sorted by type. Names and defaults are those of the documented operator list. */
-static const StandardType standard_types[] = {
+static constexpr StandardType standard_types[] = {
     {"AddN", "x...", "y", ""},
     {"ApplyAdam", "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad", "var",
      "use_locking:b=0 use_nesterov:b=0"},
@@ -78,6 +79,17 @@ static const StandardType standard_types[] = {
     {"ZerosLike", "x", "y", ""},
 };
 
+static constexpr bool IsSorted()
+{
+    for (size_t i = 1; i < std::size(standard_types); i++) {
+        if (std::string_view(standard_types[i - 1].type) >= standard_types[i].type) {
+            return false;
+        }
+    }
+    return true;
+}
+static_assert(IsSorted(), "a type is found by halving the table");
+
 static const StandardType *FindStandard(const std::string &type)
 {
     auto at = std::lower_bound(std::begin(standard_types), std::end(standard_types), type,
@@ -101,17 +113,17 @@ static void AddPlaces(const char *words, std::vector<Place> *places)
             word.pop_back();
         }
         if (word.back() != '.') {
-            places->push_back({word, TensorDesc(), nullptr, ""});
+            places->push_back({word, TensorDesc()});
         }
     }
 }
 
-template <typename T> static std::vector<T> ListOf(const std::string &text)
+static std::vector<int64_t> ListOf(const std::string &text)
 {
-    std::vector<T> list;
+    std::vector<int64_t> list;
     std::istringstream in(text);
     for (std::string each; std::getline(in, each, ',');) {
-        list.push_back(static_cast<T>(std::stod(each)));
+        list.push_back(std::stoll(each));
     }
     return list;
 }
@@ -126,9 +138,7 @@ static Attr ValueOf(char kind, const std::string &text)
     case 'f':
         return std::stof(text);
     case 'I':
-        return ListOf<int64_t>(text);
-    case 'F':
-        return ListOf<float>(text);
+        return ListOf(text);
     default:
         return text;
     }
