@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small operators known by type name alone, made of other rows. A row says which ("small"). */
 #include "../frame/chain.h"
+#include "../frame/dims.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -200,13 +201,9 @@ static leo_status plan_sign_unpack(const struct op_call *call)
 static leo_status take_dim(const struct op_call *call, unsigned *dim)
 {
     const struct op_tensor *x = op_call_tensor(call, "x");
-    const int64_t asked = op_call_int(call, "dim"), at = asked < 0 ? asked + x->rank : asked;
-    *dim = (unsigned)at;
-    return at >= 0 && at < x->rank
-               ? op_call_check_shape(call, "y", x->rank, x->dim)
-               : op_call_fail(call, LEO_ERR_SHAPE,
-                              "dimension %" PRId64 " is out of range, x has shape %s", asked,
-                              op_tensor_shape_text(x).text);
+    leo_status status = x->rank ? op_take_dim(call, op_call_int(call, "dim"), x->rank, dim)
+                                : op_call_fail(call, LEO_ERR_SHAPE, "x must have a dimension");
+    return status == LEO_OK ? op_call_check_shape(call, "y", x->rank, x->dim) : status;
 }
 
 static leo_status plan_scatter_one(const struct op_call *call)

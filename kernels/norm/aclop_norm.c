@@ -2,6 +2,7 @@
 /* Norms known by type name: made of the rows of today, which have 1 / deviation, not the variance,
  * as their second result. A row says which ("norm"). */
 #include "../frame/chain.h"
+#include "../frame/dims.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -189,12 +190,12 @@ static leo_status plan_layer(const struct op_call *call)
     const struct op_tensor row = as_row(op_call_tensor(call, "x")), *x = &row,
                            y = as_row(op_call_tensor(call, "y"));
     const double epsilon = op_call_real(call, "epsilon");
-    const int64_t asked = op_call_int(call, "axis"), axis = asked < 0 ? asked + x->rank : asked;
-    if (axis < 0 || axis >= x->rank) {
-        return op_call_fail(call, LEO_ERR_SHAPE, "axis %" PRId64 " is out of range, x has shape %s",
-                            asked, op_tensor_shape_text(x).text);
+    unsigned axis;
+    leo_status status = op_take_dim(call, op_call_int(call, "axis"), x->rank, &axis);
+    if (status != LEO_OK) {
+        return status;
     }
-    const struct op_ints over = {x->dim + axis, (uint64_t)(x->rank - axis)};
+    const struct op_ints over = {x->dim + axis, x->rank - axis};
     struct op_chain chain = op_chain_begin(call);
     const bool told = op_call_has(call, "inverse");
     const struct op_tensor inverse =
