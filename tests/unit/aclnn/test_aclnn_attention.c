@@ -23,7 +23,25 @@ struct seen {
     struct rig_tensor tensor;
     int64_t heads, length, features;
     const char *layout;
+    double *value; /* in that order: asked for many times each */
 };
+
+/* The values of the tensor, which came or went. */
+static void read_values(struct seen *s)
+{
+    const int64_t heads = s->heads, length = s->length, features = s->features,
+                  count = rig_tensor_count(&s->tensor), batch = count / heads / length / features;
+    const bool heads_first = strcmp(s->layout, "BNSD") == 0,
+               length_first = strcmp(s->layout, "SBH") == 0;
+    for (int64_t at = 0; at < count; at++) {
+        const int64_t d = at % features, i = at / features % length,
+                      n = at / features / length % heads, b = at / features / length / heads;
+        const int64_t other =
+            length_first ? (i * batch + b) * heads + n : (b * length + i) * heads + n;
+        s->value[at] = rig_get_d(rig_tensor_at(&s->tensor, heads_first ? at : other * features + d),
+                                 s->tensor.type);
+    }
+}
 
 static struct seen make(const struct problem *p, int64_t heads, int64_t length, int64_t features,
                         uint64_t seed)
@@ -44,22 +62,14 @@ static struct seen make(const struct problem *p, int64_t heads, int64_t length, 
                   ((double)(rig_random(&seed) % 2001) - 1000) / 500);
     }
     rig_tensor_put(&s.tensor);
+    s.value = malloc((size_t)count * sizeof(*s.value));
+    read_values(&s);
     return s;
 }
 
 static double get(const struct seen *s, int64_t b, int64_t n, int64_t i, int64_t d)
 {
-    const int64_t heads = s->heads, length = s->length, features = s->features;
-    const int64_t batch = rig_tensor_count(&s->tensor) / heads / length / features;
-    int64_t at = 0;
-    if (strcmp(s->layout, "BNSD") == 0) {
-        at = ((b * heads + n) * length + i) * features + d;
-    } else if (strcmp(s->layout, "SBH") == 0) {
-        at = ((i * batch + b) * heads + n) * features + d;
-    } else {
-        at = ((b * length + i) * heads + n) * features + d;
-    }
-    return rig_get_d(rig_tensor_at(&s->tensor, at), s->tensor.type);
+    return s->value[((b * s->heads + n) * s->length + i) * s->features + d];
 }
 
 struct call {
@@ -148,6 +158,7 @@ static void check_forward(const struct problem *p, struct call *c)
     double *weight = calloc((size_t)p->keys, sizeof(*weight));
     struct verdict v = {0};
     rig_tensor_take(&c->out.tensor);
+    read_values(&c->out);
     rig_tensor_take(&c->max);
     rig_tensor_take(&c->sum);
     for (int64_t row = 0; row < p->batch * p->heads * p->queries; row++) {
@@ -185,6 +196,7 @@ static void check_backward(const struct problem *p, struct call *c)
     struct seen *const results[] = {&c->dq, &c->dk, &c->dv};
     for (unsigned i = 0; i < 3; i++) {
         rig_tensor_take(&results[i]->tensor);
+        read_values(results[i]);
     }
     const double groups = (double)(p->heads / p->key_heads);
     for (int64_t row = 0; row < p->batch * p->heads * p->queries; row++) {
@@ -349,6 +361,10 @@ static void run(const struct problem *p)
         if (all[i]->acl) {
             rig_tensor_free(all[i]);
         }
+    }
+    const struct seen *const seen[] = {&c.q, &c.k, &c.v, &c.dy, &c.out, &c.dq, &c.dk, &c.dv};
+    for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+        free(seen[i]->value);
     }
 }
 

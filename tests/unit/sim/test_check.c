@@ -88,12 +88,22 @@ static void random_program(uint64_t *random, struct program *program)
 enum { PLACE, START, END, SYNC };
 
 struct graph {
-    bool path[NODES][NODES];
+    uint64_t path[NODES][(NODES + 63) / 64]; /* a bit a node */
 };
 
 static unsigned node(unsigned step, unsigned which)
 {
     return 4 * step + which;
+}
+
+static void lead(struct graph *graph, unsigned from, unsigned to)
+{
+    graph->path[from][to / 64] |= UINT64_C(1) << to % 64;
+}
+
+static bool leads(const struct graph *graph, unsigned from, unsigned to)
+{
+    return graph->path[from][to / 64] >> to % 64 & 1;
 }
 
 static bool has_pipe(const struct step *step, enum leo_pipe pipe)
@@ -104,21 +114,22 @@ static bool has_pipe(const struct step *step, enum leo_pipe pipe)
 static void add_edges(struct graph *graph, const struct program *program, unsigned k)
 {
     const struct step *step = &program->step[k];
-    graph->path[node(k, PLACE)][node(k + 1, PLACE)] = true;
+    lead(graph, node(k, PLACE), node(k + 1, PLACE));
     if (step->kind == UNIT || step->kind == SCALAR) {
-        graph->path[node(k, PLACE)][node(k, START)] = true;
-        graph->path[node(k, START)][node(k, END)] = true;
+        lead(graph, node(k, PLACE), node(k, START));
+        lead(graph, node(k, START), node(k, END));
         // A load is over before the scalar unit goes on; a store need not be.
-        graph->path[node(k, END)][node(k + 1, PLACE)] =
-            step->kind == SCALAR && step->write_bytes == 0;
+        if (step->kind == SCALAR && step->write_bytes == 0) {
+            lead(graph, node(k, END), node(k + 1, PLACE));
+        }
         return;
     }
     const unsigned sync = node(k, SYNC);
     const bool all = step->kind == BARRIER && step->pipe == LEO_PIPE_ALL;
     const enum leo_pipe after = step->kind == WAIT ? step->dst : step->pipe;
-    graph->path[node(k, PLACE)][sync] = true;
+    lead(graph, node(k, PLACE), sync);
     if (all || (step->kind == WAIT && step->dst == LEO_PIPE_S)) {
-        graph->path[sync][node(k + 1, PLACE)] = true;
+        lead(graph, sync, node(k + 1, PLACE));
     }
     for (unsigned i = 0; i < k; i++) {
         const struct step *before = &program->step[i];
@@ -126,22 +137,22 @@ static void add_edges(struct graph *graph, const struct program *program, unsign
             has_pipe(before, step->pipe) || (before->kind == SCALAR && step->pipe == LEO_PIPE_S);
         if (step->kind != WAIT && (before->kind == UNIT || before->kind == SCALAR) &&
             (all || of_pipe)) {
-            graph->path[node(i, END)][sync] = true; // complete before the flag or barrier
+            lead(graph, node(i, END), sync); // complete before the flag or barrier
         }
         if (step->kind == SET && before->kind == WAIT && before->dst == step->pipe) {
-            graph->path[node(i, SYNC)][sync] = true; // a pipe takes waits and sets in order
+            lead(graph, node(i, SYNC), sync); // a pipe takes waits and sets in order
         }
     }
     for (unsigned i = k + 1; i < program->count && step->kind != SET; i++) {
         if (has_pipe(&program->step[i], after)) {
-            graph->path[sync][node(i, START)] = true;
+            lead(graph, sync, node(i, START));
         }
     }
     for (unsigned i = k + 1; i < program->count && step->kind == SET; i++) {
         const struct step *wait = &program->step[i];
         if (wait->kind == WAIT && wait->pipe == step->pipe && wait->dst == step->dst &&
             wait->id == step->id) {
-            graph->path[sync][node(i, SYNC)] = true;
+            lead(graph, sync, node(i, SYNC));
             break;
         }
     }
@@ -151,8 +162,8 @@ static void close_paths(struct graph *graph, unsigned nodes)
 {
     for (unsigned via = 0; via < nodes; via++) {
         for (unsigned from = 0; from < nodes; from++) {
-            for (unsigned to = 0; graph->path[from][via] && to < nodes; to++) {
-                graph->path[from][to] |= graph->path[via][to];
+            for (unsigned word = 0; leads(graph, from, via) && word < (nodes + 63) / 64; word++) {
+                graph->path[from][word] |= graph->path[via][word];
             }
         }
     }
@@ -184,7 +195,7 @@ static int judge(const struct program *program)
             const struct step *a = &program->step[i], *b = &program->step[j];
             if (a->kind <= SCALAR && b->kind <= SCALAR && conflict(a, b) &&
                 !(a->kind == SCALAR && b->kind == SCALAR) &&
-                !graph.path[node(i, END)][node(j, START)]) {
+                !leads(&graph, node(i, END), node(j, START))) {
                 return (int)j;
             }
         }
