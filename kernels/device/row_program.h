@@ -142,22 +142,36 @@ OP_INLINE void join_wide_maxima(uint32_t rows, uint32_t numbers)
     set_mask_count();
 }
 
+/* A float as a whole number of the same order, with NaN of either sign above all: floats are slow
+ * on the scalar unit. */
+enum { LEAST_ORDER = 0x007fffff }; /* what -inf would be without it */
+
+OP_INLINE uint32_t order_of(uint32_t bits)
+{
+    return (bits ^ ((uint32_t)((int32_t)bits >> 31) | 0x80000000u)) - LEAST_ORDER;
+}
+
+OP_INLINE float float_of(uint32_t order)
+{
+    const uint32_t key = order + LEAST_ORDER, bits = key & 0x80000000u ? key ^ 0x80000000u : ~key;
+    float value;
+    __builtin_memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
 /* which the scalar unit joins, two a load. */
 OP_INLINE float wide_maximum(uint32_t row, uint32_t numbers)
 {
-    float most = -INFINITY;
+    uint32_t most = 0;
     (void)numbers;
     for (uint32_t i = 0; i < 4; i++) {
         const uint64_t two =
             *(const __ubuf__ volatile uint64_t *)(uintptr_t)(LANES + row * LANE_BYTES + i * 8);
-        const uint32_t bits[2] = {(uint32_t)two, (uint32_t)(two >> 32)};
-        for (uint32_t k = 0; k < 2; k++) {
-            float lane;
-            __builtin_memcpy(&lane, &bits[k], sizeof(lane));
-            most = lane > most || lane != lane ? lane : most;
-        }
+        const uint32_t lower = order_of((uint32_t)two), upper = order_of((uint32_t)(two >> 32));
+        most = lower > most ? lower : most;
+        most = upper > most ? upper : most;
     }
-    return most;
+    return float_of(most);
 }
 #endif
 

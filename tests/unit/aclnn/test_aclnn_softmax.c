@@ -181,10 +181,35 @@ static void numbers_behind_rows_are_no_overflow(void)
     }
 }
 
+// NaN of either sign in one of a row's lanes makes the row NaN, and no other.
+static void rows_with_nan_are_nan(void)
+{
+    enum { ROWS = 80, LENGTH = 72 };
+    const int64_t dim[] = {1, ROWS, LENGTH};
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F32, 3, dim, RIG_DENSE, 1),
+                      y = rig_tensor_eighths(OP_TYPE_F32, 3, dim, RIG_DENSE, 2);
+    for (int64_t row = 0; row < ROWS; row += 5) {
+        rig_put_d(rig_tensor_at(&x, row * LENGTH + row % LENGTH), OP_TYPE_F32,
+                  row % 2 ? -(double)NAN : (double)NAN);
+    }
+    rig_tensor_put(&x);
+    const union op_test_arg args[] = {{.tensor = x.acl}, {.integer = 2}, {.tensor = y.acl}};
+    CU_ASSERT_EQUAL(rig_run(rig_row("Softmax"), args, true), 0);
+    rig_tensor_take(&y);
+    unsigned wrong = 0;
+    for (int64_t i = 0; i < ROWS * LENGTH; i++) {
+        wrong += (isnan(at(&y, i)) != 0) != (i / LENGTH % 5 == 0);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    rig_tensor_free(&x);
+    rig_tensor_free(&y);
+}
+
 int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"softmax_and_gradients_equal_double", softmax_and_gradients_equal_double},
+        {"softmax_rows_with_nan_are_nan", rows_with_nan_are_nan},
         {"softmax_numbers_behind_rows_are_no_overflow", numbers_behind_rows_are_no_overflow},
     };
     rig_open();
