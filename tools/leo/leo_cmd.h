@@ -20,6 +20,7 @@ int leo_cmd_diff(int argc, char **argv);
 int leo_cmd_doctor(int argc, char **argv);
 int leo_cmd_study(int argc, char **argv);
 int leo_cmd_chakra(int argc, char **argv);
+int leo_cmd_topology(int argc, char **argv);
 /* The page of a study's folder, by its script. */
 int leo_cmd_study_page(const char *folder);
 /** The same for leo study --dask. */

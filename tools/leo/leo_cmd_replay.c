@@ -136,18 +136,11 @@ static void add_task(void *user, const struct leo_sim_replayed *task)
 /* An operation with other cards as it was recorded. */
 static void add_link(void *user, const struct leo_link_note *note)
 {
-    static const char *const kinds[LEO_LINK_KINDS] = {
-        [LEO_LINK_ALL_REDUCE] = "all_reduce",         [LEO_LINK_REDUCE] = "reduce",
-        [LEO_LINK_BROADCAST] = "broadcast",           [LEO_LINK_ALL_GATHER] = "all_gather",
-        [LEO_LINK_REDUCE_SCATTER] = "reduce_scatter", [LEO_LINK_SCATTER] = "scatter",
-        [LEO_LINK_ALL_TO_ALL] = "all_to_all",         [LEO_LINK_BARRIER] = "barrier",
-        [LEO_LINK_POINT_TO_POINT] = "point_to_point",
-    };
     const bool sends = note->peers > 0 && note->peer[0].is_send;
     json_array_append_new(
         user, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:f}", "name",
-                        note->name, "group", note->group, "kind", kinds[note->kind], "rank",
-                        (json_int_t)note->rank, "ranks", (json_int_t)note->ranks, "bytes",
+                        note->name, "group", note->group, "kind", replay_link_kind_name(note->kind),
+                        "rank", (json_int_t)note->rank, "ranks", (json_int_t)note->ranks, "bytes",
                         (json_int_t)note->bytes, "sends", sends, "source",
                         (json_int_t)(sends ? note->rank : note->peer[0].rank), "target",
                         (json_int_t)(sends ? note->peer[0].rank : note->rank), "begin_us",

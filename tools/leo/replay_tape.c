@@ -154,3 +154,15 @@ const char *replay_task_name(const struct leo_sim_replayed *task)
         return "kernel";
     }
 }
+
+const char *replay_link_kind_name(enum leo_link_kind kind)
+{
+    static const char *const names[LEO_LINK_KINDS] = {
+        [LEO_LINK_ALL_REDUCE] = "all_reduce",         [LEO_LINK_REDUCE] = "reduce",
+        [LEO_LINK_BROADCAST] = "broadcast",           [LEO_LINK_ALL_GATHER] = "all_gather",
+        [LEO_LINK_REDUCE_SCATTER] = "reduce_scatter", [LEO_LINK_SCATTER] = "scatter",
+        [LEO_LINK_ALL_TO_ALL] = "all_to_all",         [LEO_LINK_BARRIER] = "barrier",
+        [LEO_LINK_POINT_TO_POINT] = "point_to_point",
+    };
+    return names[kind];
+}

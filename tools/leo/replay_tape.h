@@ -40,5 +40,7 @@ bool replay_tape_run(const char *command, const struct replay_tape *tape, const 
 /** Calls `each` for what the tape says of operations with other cards, as leo_sim_tape_links. */
 void replay_tape_links(const struct replay_tape *tape,
                        void (*each)(void *user, const struct leo_link_note *note), void *user);
+/** What to call a kind of operations between cards. */
+const char *replay_link_kind_name(enum leo_link_kind kind);
 /** What to call a task. */
 const char *replay_task_name(const struct leo_sim_replayed *task);

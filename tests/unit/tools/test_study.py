@@ -268,6 +268,50 @@ class Study(unittest.TestCase):
                  if number == 10 and b"comm_size" in value]
         self.assertEqual(sizes, [4, 128, 4096, 131072])
 
+    def test_chakra_traces_are_priced(self):
+        """Computing as the traces say, one node at a time; operations between cards as the topology says, when the last rank is there."""
+        page = pathlib.Path(PAGE)
+        sys.path.insert(0, str(page.parent))
+        import chakra  # what it needs lies beside it
+        def trace(name, *nodes):
+            path = pathlib.Path(self.path(name))
+            path.write_bytes(b"".join([chakra.message(chakra.field(1, "0.0.4")), *nodes]))
+            return str(path)
+        def compute(number, after, us):
+            return chakra.node(number, f"kernel {number}", chakra.COMP, after, 0, us, {"is_cpu_op": False, "num_ops": 5})
+        def collective(number, after, group, kind=0, size=1 << 20):
+            return chakra.node(number, "all_reduce", chakra.COLL, after, 0, 0, {"comm_type": kind, "comm_size": size, "pg_name": group})
+        def message(number, after, kind, source, target):
+            return chakra.node(number, "p2p", kind, after, 0, 0, {"comm_size": 4096, "comm_src": source, "comm_dst": target, "comm_tag": 3})
+        def price(*traces, topology="ascend910b1"):
+            return subprocess.run([sys.executable, "-B", page.with_name("chakra.py"), *traces, "--topology", topology],
+                                  env={**os.environ, "LEO_COMMAND": LEO}, capture_output=True, text=True, check=False)
+        def ns(*words):
+            return int(subprocess.run([LEO, "topology", "ascend910b1", *words], capture_output=True, text=True, check=True).stdout)
+        traces = [trace("a.0.et", compute(1, (), 100), collective(2, (1,), "dp"), message(3, (2,), chakra.SEND, 0, 1)),
+                  # Two nodes that depend on nothing run one behind the other; the second one, of the rank, beside the all-reduce.
+                  trace("a.1.et", compute(1, (), 300), compute(2, (), 10), collective(3, (1,), "dp"), message(4, (2, 3), chakra.RECV, 0, 1))]
+        done = price(*traces)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split() for line in done.stdout.splitlines()[1:]]
+        both = (300000 + ns("all_reduce", "2", "1048576") + ns("point_to_point", "2", "4096")) / 1000
+        self.assertEqual([row[1:] for row in rows], [[f"{both:.3f}", "100.000", "2", "3"], [f"{both:.3f}", "310.000", "2", "4"]])
+        for traces, text in ((traces[:1], "a message between ranks 0 and 1 of 1"), ([trace("b.et", collective(1, (), "dp", kind=77))], "comm_type 77 is not known"),
+                             ([trace("c.et", compute(1, (5,), 1))], "depends on 5, which is not there"), ([trace("d.et", compute(1, (2,), 1), compute(2, (1,), 1))], "wait for each other"),
+                             ([traces[0], trace("e.et", collective(1, (), "dp", size=5))], "other ranks do"), ([PAGE], "no Chakra execution trace")):
+            done = price(*traces)
+            self.assertEqual((done.returncode, done.stdout.count("Traceback")), (1, 0), done.stdout)
+            self.assertIn(text, done.stderr)
+        # What was recorded here comes back: each collective takes what the runtime charged.
+        tapes = ranks.record(MEMBER, self.path("ranks"), 2, 4, "ascend910b1")
+        env = {**os.environ, "LEO_COMMAND": LEO}
+        subprocess.run([sys.executable, "-B", page.with_name("chakra.py"), tapes, "-o", self.path("run")], env=env, check=True, capture_output=True)
+        done = price(self.path("run.0.et"), self.path("run.1.et"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ends = [float(line.split()[1]) for line in done.stdout.splitlines()[1:]]
+        least = sum(ns("all_reduce", "2", size) for size in ("4", "128", "4096", "131072")) / 1000
+        self.assertTrue(all(end >= least for end in ends), (ends, least))
+
     def test_the_table_is_checked_first(self):
         tape = self.tape()
         for table, text in (("name,gm.hbm_reed\na,1\n", "gm.hbm_reed is no number of the chip"), ("name,queue.v\na,many\n", "a number is wanted"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """leo chakra: recorded runs as Chakra execution traces, PREFIX.RANK.et, for ASTRA-sim and others: a node a kernel, copy and
-operation with other cards, with what it waited for in its stream's order and in time."""
+operation with other cards, with what it waited for in its stream's order and in time. Traces, of a rank each, with
+--topology are priced: computing takes what the traces say, operations between cards what they take there."""
 
 import json
 import subprocess
@@ -8,12 +9,12 @@ import sys
 from pathlib import Path
 
 import report  # noqa: F401  where command looks
+import chakra_price
 import command
 import what_if
 
 # Numbers of mlcommons/chakra, schema/protobuf/et_def.proto.
-COMP, SEND, RECV, COLL = 4, 5, 6, 7
-COLLECTIVES = {"all_reduce": 0, "reduce": 1, "all_gather": 2, "scatter": 4, "broadcast": 5, "all_to_all": 6, "reduce_scatter": 7, "barrier": 9}
+COMP, SEND, RECV, COLL = chakra_price.COMP, chakra_price.SEND, chakra_price.RECV, chakra_price.COLL
 VERSION = "0.0.4"
 
 
@@ -69,22 +70,32 @@ def trace(run):
             kind = COLL if not sends else SEND if what["sends"] else RECV
             attributes = {"is_cpu_op": False, "comm_size": bytes_moved, "pg_name": what["group"]}
             attributes |= {"comm_tag": 0, "comm_src": what["source"], "comm_dst": what["target"]} if sends else \
-                {"comm_type": COLLECTIVES[what["kind"]]}
+                {"comm_type": chakra_price.COLLECTIVES[what["kind"]]}
         else:
             after = ({last[stream]} if stream in last else set()) | {one for stop, one, is_link in ended if is_link and stop <= begin}
             last[stream] = number
             ended.append((end, number, False))
-            kind, attributes = COMP, {"is_cpu_op": False, "num_ops": round(what["us"] * 1000), "tensor_size": 1}
+            kind, attributes = COMP, {"is_cpu_op": False, "num_ops": round(what["us"] * 1000), "tensor_size": 1,
+                                "duration_ns": round(what["us"] * 1000)}
         out.append(node(number, what["name"], kind, after, begin, end - begin, attributes))
     return b"".join(out)
 
 
 def main():
     parser = command.Parser(prog="leo chakra", description=__doc__)
-    parser.add_argument("tapes", metavar="TAPE", help="a recorded run (LEO_TAPE), or a folder of those of several ranks")
-    parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help="PREFIX.RANK.et is written for each rank")
+    parser.add_argument("tapes", metavar="TAPE", nargs="+",
+                        help="a recorded run (LEO_TAPE), a folder of those of several ranks, or traces in the order of their ranks")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("-o", "--output", metavar="PREFIX", help="PREFIX.RANK.et is written for each rank")
+    what.add_argument("--topology", metavar="FILE|CHIP", help="traces are priced on a topology (docs/studies.md), or on the [link] of a chip")
     args = parser.parse_args()
-    place, leo = Path(args.tapes), what_if.find_leo(Path(__file__).resolve().parent)
+    leo = what_if.find_leo(Path(__file__).resolve().parent)
+    if args.topology:
+        chakra_price.tell(leo, args.tapes, args.topology)
+        return
+    if len(args.tapes) > 1:
+        parser.error("one recorded run, or one folder, is wanted")
+    place = Path(args.tapes[0])
     runs = []
     for tape in sorted(place.glob("*.tape*")) if place.is_dir() else [place]:
         done = subprocess.run([leo, "replay", str(tape), "--json"], capture_output=True, text=True, check=False)
