@@ -12,7 +12,7 @@
 enum {
     RT_DEVICES_MAX = 8,
     RT_STREAM_DEPTH = 1024,
-    RT_ARGS_BYTES = 256 * 1024, /**< argument ring of a stream */
+    RT_ARGS_BYTES = 1 << 20, /**< argument ring of a stream: a pass of ResNet-50 fits */
     RT_ARGS_ALIGN = 64,
     RT_FAULT_TEXT = 8192,      /**< bytes of the text of a fault; the checker may find much */
     RT_HOST_WAIT_NS = 1000000, /**< most that a thread waits for the host before it looks again */

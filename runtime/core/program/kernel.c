@@ -124,7 +124,7 @@ static bool place_args(struct leo_rt_kernel *kernel)
     kernel->slots = slot;
     // The block stands at the end of the core's private memory: its length decides its alignment.
     kernel->block_bytes = align_up(offset, kernel->reloc ? 64 : 8);
-    return kernel->block_bytes <= RT_ARGS_BYTES / 4;
+    return kernel->block_bytes <= LEO_MAX_ARGS_BYTES;
 }
 
 static leo_status parse_args(const struct rt_image *image, struct leo_rt_kernel *kernel, char *rest)
