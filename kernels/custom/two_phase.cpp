@@ -56,6 +56,7 @@ struct Executor {
     uint64_t key;
     uint32_t blocks;
     size_t copy_workspace, copy_workspace_at, workspace_bytes;
+    std::vector<std::string> groups; /**< that the kernel communicates in */
 };
 
 /** Executors that phase two may still take. */
@@ -394,7 +395,13 @@ Executor *make(const std::string &type, std::initializer_list<Argument> argument
     for (size_t p = 0; p < inputs; p++) {
         executor->slots[p] = slot_of(*params[p], *next++, given[p]);
     }
+    executor->groups.resize(op.mc2().groups.size());
     for (const ops::OpAttrDef &attr : op.attrs()) {
+        for (size_t i = 0; i < executor->groups.size(); i++) {
+            if (op.mc2().groups[i] == attr.name() && attr.kind() == ops::OpAttrDef::TEXT) {
+                executor->groups[i] = next->text ? next->text : "";
+            }
+        }
         add_attr(attr, *next++, context.attrs);
     }
     for (size_t p = inputs; p < params.size(); p++) {
@@ -532,6 +539,37 @@ void copy_all(const Executor &executor, char *workspace, bool to_dense, aclrtStr
     }
 }
 
+/** The groups of a launch: those who serve them wait for its end. */
+class Groups
+{
+  public:
+    Groups(const std::vector<std::string> &names, aclrtStream stream) : stream_(stream)
+    {
+        for (const std::string &name : names) {
+            void *context = nullptr, *launch = nullptr;
+            if (!name.empty()) {
+                check(opapiGroupServe(name.c_str(), stream, &context, &launch));
+                launches_.push_back(launch);
+            }
+            contexts.push_back(context);
+        }
+    }
+    ~Groups()
+    {
+        for (void *launch : launches_) {
+            (void)opapiGroupServed(launch, stream_);
+        }
+    }
+    Groups(const Groups &) = delete;
+    Groups &operator=(const Groups &) = delete;
+
+    std::vector<void *> contexts;
+
+  private:
+    aclrtStream stream_;
+    std::vector<void *> launches_;
+};
+
 void run(const Executor &executor, char *workspace, aclrtStream stream)
 {
     const aclrtFuncHandle function = function_of(*executor.image);
@@ -546,8 +584,15 @@ void run(const Executor &executor, char *workspace, aclrtStream stream)
     uint64_t key = executor.key;
     aclrtParamHandle place;
     check(aclrtKernelArgsAppend(args, &key, sizeof(key), &place));
-    check(aclrtKernelArgsFinalize(args));
-    check(aclrtLaunchKernelWithConfig(function, executor.blocks, stream, nullptr, args, nullptr));
+    {
+        const Groups groups(executor.groups, stream);
+        for (void *context : groups.contexts) {
+            append(args, context);
+        }
+        check(aclrtKernelArgsFinalize(args));
+        check(
+            aclrtLaunchKernelWithConfig(function, executor.blocks, stream, nullptr, args, nullptr));
+    }
     copy_all(executor, workspace, false, stream);
 }
 

@@ -157,8 +157,8 @@ static leo_status copy_own(const struct comm_call *call, const struct sizes *siz
 }
 
 // Takes the lists.
-static leo_status submit(const struct comm_call *call, const struct sizes *sizes, struct comm *comm,
-                         struct leo_rt_stream *stream)
+static leo_status make_job(const struct comm_call *call, const struct sizes *sizes,
+                           struct comm *comm, struct comm_job **out)
 {
     const uint64_t unit = call->type.bytes;
     const uint32_t n = comm->ranks;
@@ -192,26 +192,46 @@ static leo_status submit(const struct comm_call *call, const struct sizes *sizes
         job->op.send_parts = (struct coll_parts){sizes->lists, sizes->lists + n};
         job->op.recv_parts = (struct coll_parts){sizes->lists + 2 * n, sizes->lists + 3 * n};
     }
-    return comm_job_submit(job, stream);
+    *out = job;
+    return LEO_OK;
+}
+
+// Owns the lists if it succeeds.
+static leo_status size_call(const struct comm_call *call, const struct comm *comm,
+                            struct sizes *sizes)
+{
+    leo_status status = check(call, comm);
+    if (status == LEO_OK && call->has_parts) {
+        status = size_parts(call, comm, sizes);
+    } else if (status == LEO_OK) {
+        size_alike(call, comm, sizes);
+    }
+    if (status == LEO_OK &&
+        (sizes->send > SIZE_MAX / call->type.bytes || sizes->recv > SIZE_MAX / call->type.bytes)) {
+        status = leo_rt_fail(LEO_ERR_INVALID_ARG, "counts and offsets of the parts are too large");
+    }
+    if (status != LEO_OK) {
+        leo_free(sizes->lists);
+    }
+    return status;
+}
+
+leo_status comm_job_of(const struct comm_call *call, struct comm *comm, struct comm_job **job)
+{
+    struct sizes sizes = {0};
+    leo_status status = size_call(call, comm, &sizes);
+    return status == LEO_OK ? make_job(call, &sizes, comm, job) : status;
 }
 
 leo_status comm_put(const struct comm_call *call, struct comm *comm, struct leo_rt_stream *stream)
 {
     struct sizes sizes = {0};
-    leo_status status = check(call, comm);
+    struct comm_job *job;
+    leo_status status = size_call(call, comm, &sizes);
     if (status != LEO_OK) {
         return status;
     }
-    if (call->has_parts) {
-        status = size_parts(call, comm, &sizes);
-    } else {
-        size_alike(call, comm, &sizes);
-    }
-    if (status == LEO_OK &&
-        (sizes.send > SIZE_MAX / call->type.bytes || sizes.recv > SIZE_MAX / call->type.bytes)) {
-        status = leo_rt_fail(LEO_ERR_INVALID_ARG, "counts and offsets of the parts are too large");
-    }
-    if (status == LEO_OK && call->kind == COLL_BROADCAST && call->root == comm->rank) {
+    if (call->kind == COLL_BROADCAST && call->root == comm->rank) {
         status = comm_copy(call->recv, call->send, sizes.send * call->type.bytes, stream);
     }
     if (status != LEO_OK || comm->ranks == 1) {
@@ -221,7 +241,8 @@ leo_status comm_put(const struct comm_call *call, struct comm *comm, struct leo_
         leo_free(sizes.lists);
         return status;
     }
-    return submit(call, &sizes, comm, stream);
+    status = make_job(call, &sizes, comm, &job);
+    return status == LEO_OK ? comm_job_submit(job, stream) : status;
 }
 
 leo_status comm_call(const struct comm_call *call, const void *handle, const void *stream)

@@ -85,9 +85,13 @@ static leo_status read_links(const struct leo_rt_device *device, struct coll_lin
 
 static void free_comm(struct comm *comm)
 {
+    if (comm->server) {
+        comm->server_destroy(comm->server);
+    }
     leo_rt_host_worker_destroy(comm->worker);
     coll_wire_destroy(comm->wire);
     pthread_mutex_destroy(&comm->wire_lock);
+    pthread_mutex_destroy(&comm->server_lock);
     leo_free(comm);
 }
 
@@ -130,6 +134,7 @@ leo_status comm_make(const struct comm_group *group, void **out)
     snprintf(comm->name, sizeof(comm->name), "%s", group->name);
     comm->user_device = group->user_device;
     pthread_mutex_init(&comm->wire_lock, NULL);
+    pthread_mutex_init(&comm->server_lock, NULL);
     leo_status status = LEO_OK;
     if (group->ranks == 1) {
         coll_bootstrap_destroy(group->bootstrap); // it only copies, in streams that have a device

@@ -29,6 +29,14 @@ enum {
     COMM_NO_DEVICE = -1
 };
 
+/** A face's type of elements. */
+struct comm_type {
+    int number;     /**< the face's, for error texts */
+    unsigned bytes; /**< 0: not known */
+    bool computes;  /**< false: it is only carried */
+    enum coll_type type;
+};
+
 /** A number from the environment, in seconds. */
 struct comm_seconds {
     const char *variable; /**< NULL: only the default */
@@ -44,6 +52,8 @@ struct comm_face {
     leo_status (*device_get)(struct leo_rt_device **device); /**< the calling thread's */
     leo_status (*device_set)(int32_t id);
     leo_status (*stream_get)(const void *handle, struct leo_rt_stream **stream);
+    /** Its type of a number, as kernels give it; NULL: kernels are not served. */
+    struct comm_type (*type_get)(uint32_t number);
     /** An operation failed, on a thread of its own; may be NULL. */
     void (*failed)(leo_status status, const char *func, const char *text);
 };
@@ -99,14 +109,6 @@ leo_status comm_split(const void *parent, const uint32_t *ranks, uint32_t count,
  */
 leo_status comm_create_listed(const char *path, const char *port_variable, uint32_t rank,
                               const struct comm_opts *opts, void **out);
-
-/** A face's type of elements. */
-struct comm_type {
-    int number;     /**< the face's, for error texts */
-    unsigned bytes; /**< 0: not known */
-    bool computes;  /**< false: it is only carried */
-    enum coll_type type;
-};
 
 /** A collective; counts as coll_op has them. */
 struct comm_call {

@@ -18,10 +18,13 @@ struct comm {
     struct coll_wire *wire;
     pthread_mutex_t wire_lock; /**< the wire is one thread's at a time */
     struct coll_links links;
-    int32_t user_device;     /**< comm_info */
-    unsigned execute_ms;     /**< 0 = no limit */
-    _Atomic int first_error; /**< leo_status of the first operation that failed */
-    _Atomic unsigned open;   /**< operations in streams, but those of graphs */
+    int32_t user_device;         /**< comm_info */
+    unsigned execute_ms;         /**< 0 = no limit */
+    _Atomic int first_error;     /**< leo_status of the first operation that failed */
+    _Atomic unsigned open;       /**< operations in streams, but those of graphs */
+    pthread_mutex_t server_lock; /**< protects `server` */
+    struct comm_server *server;  /**< of kernels that ask themselves; NULL: none did */
+    void (*server_destroy)(struct comm_server *server); /**< of one that is there */
 };
 
 /** One operation on its way: what the worker runs. */
@@ -73,5 +76,14 @@ leo_status comm_put(const struct comm_call *call, struct comm *comm, struct leo_
 /** Puts it into the stream. Always takes the job. */
 leo_status comm_job_submit(struct comm_job *job, struct leo_rt_stream *stream);
 void comm_job_free(struct comm_job *job);
+/** Does it at once, with the other ranks: `start_ns` is when this one is there. */
+void comm_job_run(struct comm_job *job, uint64_t start_ns, struct leo_rt_host_result *result);
+/** The job of a call. A group of several ranks. */
+leo_status comm_job_of(const struct comm_call *call, struct comm *comm, struct comm_job **job);
+
+/* serve.c */
+leo_status comm_serve(struct leo_rt_device *device, const char *group, struct leo_rt_stream *stream,
+                      uint64_t *context, void **launch);
+leo_status comm_served(void *launch, struct leo_rt_stream *stream);
 /** Copies on the device, in the stream. */
 leo_status comm_copy(void *dst, const void *src, uint64_t bytes, struct leo_rt_stream *stream);

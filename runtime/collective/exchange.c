@@ -40,6 +40,6 @@ static leo_status put(const struct leo_rt_device *device, const char *group,
 
 void comm_offer_exchanges(void)
 {
-    static const struct leo_rt_exchanges exchanges = {place, put};
+    static const struct leo_rt_exchanges exchanges = {place, put, comm_serve, comm_served};
     leo_rt_exchanges_offer(&exchanges);
 }

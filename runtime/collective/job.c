@@ -102,7 +102,7 @@ static void note_link(const struct comm_job *job, const struct leo_rt_profile_li
     result->has_link = true;
 }
 
-static void run_op(struct comm_job *job, uint64_t start_ns, struct leo_rt_host_result *result)
+void comm_job_run(struct comm_job *job, uint64_t start_ns, struct leo_rt_host_result *result)
 {
     struct comm *comm = job->comm;
     struct coll_times times = {.arrival_ns = start_ns};
@@ -138,7 +138,7 @@ static void run_op(struct comm_job *job, uint64_t start_ns, struct leo_rt_host_r
 static void run(void *user, uint64_t start_ns, struct leo_rt_host_result *result)
 {
     struct comm_job *job = user;
-    run_op(job, start_ns, result);
+    comm_job_run(job, start_ns, result);
     if (job->is_counted) {
         atomic_fetch_sub(&job->comm->open, 1);
     }

@@ -109,9 +109,10 @@ struct rt_progress {
     uint64_t stalled_calls; /**< `calls` when it last could not go on */
     unsigned waiters;       /**< threads in a call that waits for its tasks */
     /* Tasks of the host. */
-    unsigned host_jobs;          /**< that are in streams and have not ended */
-    uint64_t host_ends;          /**< how many have ended */
-    pthread_cond_t host_changed; /**< one of them ended */
+    unsigned host_jobs;              /**< that are in streams and have not ended */
+    uint64_t host_ends;              /**< how many have ended */
+    pthread_cond_t host_changed;     /**< one of them ended */
+    struct leo_rt_promise *promises; /**< what kernels poll memory for (promise.c) */
     /* Copies to host memory that no call waits for. */
     unsigned host_copies;      /**< under way */
     uint64_t host_copies_done; /**< and done so far */
@@ -455,6 +456,10 @@ LEO_MUST_CHECK leo_status rt_event_record_at(struct leo_rt_event *event,
                                              struct leo_rt_stream *stream, uint64_t host_ns);
 /** Until the event is reached: when that was. The script's clock stays where it is. */
 LEO_MUST_CHECK leo_status rt_event_await(struct leo_rt_event *event, uint64_t *ns);
+static inline bool rt_event_is_done(const struct leo_rt_event *event)
+{
+    return event->device->slots[event->slot].done >= event->sequence;
+}
 /** The stream waits for the event's next record, which is still to be submitted. */
 LEO_MUST_CHECK leo_status rt_event_wait_next(struct leo_rt_event *event,
                                              struct leo_rt_stream *stream);

@@ -32,6 +32,11 @@ static void tell_failed(leo_status status, const char *func, const char *text)
     hccl_fail(hccl_code(status), func, "%s", text);
 }
 
+static struct comm_type get_type(uint32_t number)
+{
+    return hccl_type((HcclDataType)number);
+}
+
 const struct comm_face comm_face = {
     .set_device = "aclrtSetDevice",
     .interface_variable = "HCCL_SOCKET_IFNAME",
@@ -41,6 +46,7 @@ const struct comm_face comm_face = {
     .device_get = get_device,
     .device_set = set_device,
     .stream_get = get_stream,
+    .type_get = get_type,
     .failed = tell_failed,
 };
 

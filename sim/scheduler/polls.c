@@ -5,6 +5,8 @@
 #include "../tape/record.h"
 #include "scheduler.h"
 
+#include <math.h>
+
 leo_status sim_polls_create(struct sim_scheduler *scheduler)
 {
     scheduler->stores = sim_stores_create(scheduler->cores->count);
@@ -51,20 +53,21 @@ void sim_polls_watch(struct sim_scheduler *scheduler)
     set_noting(scheduler, scheduler->stores);
 }
 
-bool sim_polls_is_early(const struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes)
+uint64_t sim_polls_there_ps(const struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes)
 {
     const struct sim_stores *stores = scheduler->stores;
     const struct sim_store *copy = sim_stores_find(&stores->list[stores->cores], addr, bytes);
-    if (copy && copy->number > scheduler->now_ps) {
-        return true;
-    }
+    uint64_t there_ps = copy && copy->number > scheduler->now_ps ? copy->number : 0;
     for (unsigned id = 0; sim_cores_busy(scheduler) && id < stores->cores; id++) {
         const struct sim_store *store = sim_stores_find(&stores->list[id], addr, bytes);
-        if (store && !sim_time_engine_stored(scheduler->cores->engine, id, store->number)) {
-            return true;
+        double at;
+        if (store && !sim_time_engine_stored(scheduler->cores->engine, id, store->number, &at)) {
+            // A picosecond later, so that no rounding is before it.
+            const uint64_t ps = isfinite(at) ? sim_cores_ps(scheduler, at) + 1 : UINT64_MAX;
+            there_ps = ps > there_ps ? ps : there_ps;
         }
     }
-    return false;
+    return there_ps;
 }
 
 static bool is_under_way(const struct sim_store *copy, void *context)
@@ -105,9 +108,11 @@ struct trim {
 static bool is_needed(const struct sim_store *store, void *context)
 {
     const struct trim *trim = context;
+    double at;
     return trim->id == trim->scheduler->cores->count
                ? store->at > sim_time_engine_now(trim->scheduler->cores->engine)
-               : !sim_time_engine_stored(trim->scheduler->cores->engine, trim->id, store->number);
+               : !sim_time_engine_stored(trim->scheduler->cores->engine, trim->id, store->number,
+                                         &at);
 }
 
 /* Cores that play a tape go on when what they polled is known to come. */

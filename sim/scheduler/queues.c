@@ -58,7 +58,8 @@ uint64_t sim_scheduler_next_time(const struct sim_scheduler *scheduler)
          queue < scheduler->config->queues;
          queue = sim_scheduler_next_active(scheduler, queue + 1)) {
         const struct sim_stream *stream = &scheduler->stream[queue];
-        uint64_t at = stream->state == SIM_TASK_EARLY  ? stream->ready_ps
+        const bool waits = stream->state == SIM_TASK_EARLY || stream->state == SIM_TASK_VALUE;
+        uint64_t at = waits                            ? stream->ready_ps
                       : stream->state == SIM_TASK_DONE ? stream->end_ps
                                                        : UINT64_MAX;
         // What is due and still here waits for something else than time.

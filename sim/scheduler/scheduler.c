@@ -172,12 +172,14 @@ static bool has_value(struct sim_scheduler *scheduler, unsigned queue)
     return false;
 }
 
-/* It is there because values run ahead of time. */
+/* Whether it is there because values run ahead of time; the stream is ready when it comes. */
 static bool is_value_early(const struct sim_scheduler *scheduler, unsigned queue)
 {
+    struct sim_stream *stream = &scheduler->stream[queue];
     struct leo_sqe_value body;
-    memcpy(&body, scheduler->stream[queue].entry.body, sizeof(body));
-    return sim_polls_is_early(scheduler, body.addr, sizeof(uint64_t));
+    memcpy(&body, stream->entry.body, sizeof(body));
+    stream->ready_ps = sim_polls_there_ps(scheduler, body.addr, sizeof(uint64_t));
+    return stream->ready_ps != 0;
 }
 
 static void start_copy(struct sim_scheduler *scheduler, unsigned queue)
@@ -399,6 +401,7 @@ static bool advance_stream(struct sim_scheduler *scheduler, unsigned queue)
             sim_stream_end(stream, scheduler->now_ps);
             break;
         case SIM_TASK_VALUE:
+            stream->ready_ps = UINT64_MAX;
             if (!has_value(scheduler, queue) || is_value_early(scheduler, queue)) {
                 return moved;
             }

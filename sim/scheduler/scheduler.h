@@ -217,9 +217,9 @@ void sim_polls_begin(struct sim_scheduler *scheduler, const struct sim_decoded *
 void sim_polls_rest(struct sim_scheduler *scheduler);
 /** From now on all that is written is noted: somebody may look for it at any time. */
 void sim_polls_watch(struct sim_scheduler *scheduler);
-/** Whether the bytes hold what a kernel or a copy stores at a time that has not come: values run
- * ahead of time. */
-bool sim_polls_is_early(const struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes);
+/** If the bytes hold what a kernel or a copy stores at a time that has not come, for values run
+ * ahead of time: that time, or UINT64_MAX if it is not known yet; else 0. */
+uint64_t sim_polls_there_ps(const struct sim_scheduler *scheduler, uint64_t addr, uint64_t bytes);
 /** A copy or fill has written device memory and ends then. */
 void sim_polls_copied(struct sim_scheduler *scheduler, unsigned queue, uint64_t addr,
                       uint64_t bytes, uint64_t end_ps);

@@ -136,8 +136,10 @@ enum sim_time_stop sim_time_engine_run(struct sim_time_engine *engine, double un
                                        unsigned *core);
 /** STARVED: whether it is for want of this core's log. */
 bool sim_time_engine_wants(const struct sim_time_engine *engine, unsigned core);
-/** Whether a store of a core is over by now: no one will wait for it. */
-bool sim_time_engine_stored(const struct sim_time_engine *engine, unsigned core, uint64_t number);
+/** Whether a store of a core is over by now: no one will wait for it. `at`: when it is, in cycles;
+ * NAN: that is not known yet. */
+bool sim_time_engine_stored(const struct sim_time_engine *engine, unsigned core, uint64_t number,
+                            double *at);
 /** Whether all that was published of the core's log has been read and ended in a MARK; its time. */
 bool sim_time_engine_mark(const struct sim_time_engine *engine, unsigned core, double *cycle);
 /** Of the block that runs or has just ended. */

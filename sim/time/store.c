@@ -101,10 +101,13 @@ bool sim_time_poll(struct sim_time_engine *engine, const struct sim_time_record 
     return !isnan(*at);
 }
 
-bool sim_time_engine_stored(const struct sim_time_engine *engine, unsigned id, uint64_t number)
+bool sim_time_engine_stored(const struct sim_time_engine *engine, unsigned id, uint64_t number,
+                            double *at)
 {
     const struct sim_time_stores *stores = &engine->core[id].stores;
-    return number < stores->base ||
-           (number - stores->base < stores->count &&
-            *store_at(stores, (uint32_t)(number - stores->base)) <= engine->now);
+    *at = number < stores->base ? -INFINITY
+          : number - stores->base < stores->count
+              ? *store_at(stores, (uint32_t)(number - stores->base))
+              : NAN;
+    return *at <= engine->now;
 }

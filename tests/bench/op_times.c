@@ -108,7 +108,7 @@ static leo_status put(const struct leo_rt_device *device, const char *group,
 
 int main(int argc, char **argv)
 {
-    static const struct leo_rt_exchanges alone = {place, put};
+    static const struct leo_rt_exchanges alone = {place, put, NULL, NULL};
     unsigned char *memory = NULL;
     const char *calls = op_calls_read(OP_CALLS);
     rig_open();

@@ -44,10 +44,10 @@
 #include <ascendc/cube.h>
 #include <ascendc/debug.h>
 #include <ascendc/fixpipe.h>
-#include <ascendc/hccl.h>
 #include <ascendc/kind.h>
 #include <ascendc/scalars.h>
 
+#include <ascendc/hccl.h>
 #include <ascendc/math.h>
 #include <ascendc/meet.h>
 #include <ascendc/tensor_list.h>

@@ -19,6 +19,13 @@ ACL_FUNC_VISIBILITY const aclTensor *const *opapiTensorListItems(const aclTensor
 /** Makes `text` the recent error of this thread (aclGetRecentErrMsg) and returns `status`. */
 ACL_FUNC_VISIBILITY aclnnStatus opapiFail(aclnnStatus status, const char *func, const char *text);
 
+/** The next kernel of the stream asks the group for collectives itself: `context` is what it is
+ * given. `launch` goes to opapiGroupServed, once, behind the kernel or if it could not be launched.
+ */
+ACL_FUNC_VISIBILITY aclnnStatus opapiGroupServe(const char *group, aclrtStream stream,
+                                                void **context, void **launch);
+ACL_FUNC_VISIBILITY aclnnStatus opapiGroupServed(void *launch, aclrtStream stream);
+
 #ifdef __cplusplus
 }
 #endif

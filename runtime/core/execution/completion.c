@@ -151,7 +151,8 @@ leo_status rt_stream_take_fault(struct leo_rt_stream *stream)
 
 void rt_stream_fail_host(struct leo_rt_stream *stream, leo_status status, const char *text)
 {
-    if (stream->host_status == LEO_OK) {
+    // What failed first in the stream is told.
+    if (stream->host_status == LEO_OK && !stream->fault) {
         stream->host_status = status;
         snprintf(stream->host_text, sizeof(stream->host_text), "%s", text);
     }

@@ -237,8 +237,7 @@ leo_status rt_event_wait_next(struct leo_rt_event *event, struct leo_rt_stream *
 
 static bool is_done(const void *arg)
 {
-    const struct leo_rt_event *event = arg;
-    return event->device->slots[event->slot].done >= event->sequence;
+    return rt_event_is_done(arg);
 }
 
 static void see_event(const struct leo_rt_event *event)

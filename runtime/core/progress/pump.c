@@ -2,6 +2,7 @@
 /* Moves the device and takes what it has done, until something is so. */
 #include "../rt.h"
 
+#include <leo/exchange.h>
 #include <time.h>
 
 void rt_device_see_time(struct leo_rt_device *device, uint64_t ns)
@@ -22,9 +23,37 @@ leo_status rt_device_poll(struct leo_rt_device *device)
     return status;
 }
 
+/* The device stands still until a task of the host ends. Another thread may submit meanwhile, hence
+ * the limit. */
+static void wait_for_host(struct leo_rt_device *device)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += RT_HOST_WAIT_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&device->progress.host_changed, &device->lock, &until);
+}
+
+/* Whether a thread of the host is at what kernels wait for. Time must not pass before it has said
+ * what it does next: when kernels see it would depend on the host's speed. */
+static bool has_promise_due(const struct leo_rt_device *device)
+{
+    const struct leo_rt_promise *promise = device->progress.promises;
+    while (promise && promise->awaited && !rt_event_is_done(promise->awaited)) {
+        promise = promise->next;
+    }
+    return promise != NULL;
+}
+
 leo_status rt_device_pump_within(struct leo_rt_device *device, uint64_t timeout_ns,
                                  uint64_t kernel_ns)
 {
+    if (has_promise_due(device)) {
+        wait_for_host(device);
+        leo_status polled = rt_device_poll(device);
+        return polled ? polled : LEO_ERR_TIMEOUT;
+    }
     uint64_t seen = device->progress.seen;
     pthread_mutex_unlock(&device->lock);
     leo_status status = leo_drv_device_wait_within(device->drv, seen, timeout_ns, kernel_ns);
@@ -43,18 +72,6 @@ static uint64_t wall_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* The device stands still until a task of the host ends. Another thread may submit meanwhile, hence
- * the limit. */
-static void wait_for_host(struct leo_rt_device *device)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += RT_HOST_WAIT_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&device->progress.host_changed, &device->lock, &until);
 }
 
 static leo_status wait_until(struct leo_rt_device *device, bool (*is_done)(const void *arg),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Included by <kernel_tiling/kernel_tiling.h>, by the host's (kernels/custom) and by the device's:
  * tiling structures of the language's own objects. The macros make classes with set_ and get_ on
- * the host, plain structures on the device. Source of names: public operator projects. C++ only. */
-#pragma once
-
+ * the host, plain structures on the device; the host reads it twice and has both. Source of names:
+ * public operator projects. C++ only. */
 #include <register/tilingdata_base.h>
 
 #ifndef LEO_OBJECT_TILINGS
@@ -77,7 +76,7 @@ BEGIN_TILING_DATA_DEF(UnPadTiling)
     TILING_DATA_FIELD_DEF(uint32_t, srcWidth)
 END_TILING_DATA_DEF;
 
-/** Of communication in kernels, which is not there: room for the names. */
+/** Of communication in kernels: which group and collective. Kernels read nothing of them here. */
 BEGIN_TILING_DATA_DEF(Mc2InitTiling)
     TILING_DATA_FIELD_DEF_ARR(uint8_t, 64, reserved)
 END_TILING_DATA_DEF;

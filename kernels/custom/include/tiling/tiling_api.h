@@ -6,6 +6,7 @@
 #include <graph/types.h>
 #include <kernel_tiling/kernel_tiling.h>
 #include <kernel_tiling/names.h>
+#include <tiling/hccl/hccl_tiling.h>
 #include <tiling/platform/platform_ascendc.h>
 #include <tiling/unpad.h>
 

@@ -149,8 +149,8 @@ def problems(op, socs):
     """What of an operator's description cannot be built."""
     params = {(param["name"], param["refused"]) for config in op["configs"].values() for param in config["params"] if param["refused"]}
     yield from (f"parameter {name}: {word} is not there" for name, word in sorted(params))
-    if op["groups"]:
-        yield "communication in kernels (MC2) is not there"
+    if op["groups"] > 2:
+        yield "a kernel has at most two groups"
     if not op["tiling"]:
         yield "no tiling function; call this->AICore().SetTiling(...)"
     if not set(op["configs"]) & set(socs):

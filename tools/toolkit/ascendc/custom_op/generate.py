@@ -32,11 +32,12 @@ def kernel_main(op, config, source, described, entry, brings_structures):
     if name and not brings_structures:
         parts += [f"using leo_tiling_of_{op['type']} = {name};"]
     names = [f"a{i}" for i in range(len(config["params"]))] + ["workspace", "tiling"]
-    declared = ", ".join(f"GM_ADDR {name}" for name in names)
+    groups = range(op["groups"])
+    declared = ", ".join([f"GM_ADDR {name}" for name in names] + ["uint64_t key"] + [f"GM_ADDR group{i}" for i in groups])
     parts += [f'#include "{source}"',
-              f'extern "C" __attribute__((visibility("protected"), used)) __aicore__ void leo_custom_kernel({declared}, uint64_t key) __asm__("{entry}");',
-              f'extern "C" __attribute__((visibility("protected"), used)) __aicore__ void leo_custom_kernel({declared}, uint64_t key)', "{",
-              "    AscendC::leo_tiling_key = key;", f"    {snake(op['type'])}({', '.join(names)});", "}", ""]
+              f'extern "C" __attribute__((visibility("protected"), used)) __aicore__ void leo_custom_kernel({declared}) __asm__("{entry}");',
+              f'extern "C" __attribute__((visibility("protected"), used)) __aicore__ void leo_custom_kernel({declared})', "{",
+              *(f"    AscendC::SetHcclContext<{i}>(group{i});" for i in groups), "    AscendC::leo_tiling_key = key;", f"    {snake(op['type'])}({', '.join(names)});", "}", ""]
     return "\n".join(parts)
 
 
