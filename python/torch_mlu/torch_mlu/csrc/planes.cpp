@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planes seen at points and in windows; distances and factors of matrices.
+// Planes seen at points; distances and factors of matrices.
 #include "elementwise.hpp"
 
 #include <ATen/ExpandUtils.h>
@@ -63,110 +63,6 @@ std::tuple<at::Tensor, at::Tensor> grid_sample_backward(const at::Tensor &diff, 
         diff_grid.zero_();
     }
     return {mask[0] ? diff_x : at::Tensor(), diff_grid};
-}
-
-/** The window of an image's columns. */
-struct Columns {
-    Columns(at::IntArrayRef kernel, at::IntArrayRef dilation, at::IntArrayRef pad,
-            at::IntArrayRef stride, const at::Tensor &image)
-        : size{1, 1, static_cast<int>(kernel[0]), static_cast<int>(kernel.back())}
-    {
-        const int pads[] = {static_cast<int>(pad[0]), static_cast<int>(pad[0]),
-                            static_cast<int>(pad.back()), static_cast<int>(pad.back())},
-                  steps[] = {static_cast<int>(stride[0]), static_cast<int>(stride.back())},
-                  gaps[] = {static_cast<int>(dilation[0]), static_cast<int>(dilation.back())};
-        const cnnlDataType_t type = data_type(image.scalar_type());
-        check(cnnlSetConvolutionDescriptor(desc.get(), 4, pads, steps, gaps, 1, type),
-              "cnnlSetConvolutionDescriptor");
-        check(cnnlSetTensorDescriptor(filter.get(), CNNL_LAYOUT_NCHW, type, 4, size.data()),
-              "cnnlSetTensorDescriptor");
-        for (int64_t i = 0; i < 2; i++) {
-            const int64_t reach = gaps[i] * (size[2 + i] - 1) + 1;
-            count *= (image.size(-2 + i) + 2 * pads[2 * i] - reach) / steps[i] + 1;
-        }
-    }
-    std::array<int, 4> size;
-    int64_t count = 1; ///< columns of an image
-    ConvolutionDescriptor desc;
-    TensorDescriptor filter;
-};
-
-at::Tensor &im2col_out(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef dilation,
-                       at::IntArrayRef pad, at::IntArrayRef stride, at::Tensor &y)
-{
-    const at::Tensor image = x.dim() == 3 ? x.unsqueeze(0) : x;
-    const Columns made(kernel, dilation, pad, stride, image);
-    TORCH_CHECK(made.count > 0, "im2col: the window does not fit the image");
-    const int64_t rows = image.size(1) * made.size[2] * made.size[3];
-    fit(y, x.dim() == 3 ? std::vector<int64_t>{rows, made.count}
-                        : std::vector<int64_t>{image.size(0), rows, made.count});
-    if (y.numel()) {
-        run(cnnlIm2Col, channels(image), made.filter, made.desc, nullptr, nullptr, nullptr, work(),
-            out(x.dim() == 3 ? y.unsqueeze(0) : y));
-    }
-    return y;
-}
-
-at::Tensor im2col(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef dilation,
-                  at::IntArrayRef pad, at::IntArrayRef stride)
-{
-    at::Tensor y = at::empty({0}, x.options());
-    return im2col_out(x, kernel, dilation, pad, stride, y);
-}
-
-at::Tensor &col2im_out(const at::Tensor &x, at::IntArrayRef size, at::IntArrayRef kernel,
-                       at::IntArrayRef dilation, at::IntArrayRef pad, at::IntArrayRef stride,
-                       at::Tensor &y)
-{
-    const int64_t planes = x.size(-2) / (kernel[0] * kernel.back());
-    fit(y, x.dim() == 2 ? std::vector<int64_t>{planes, size[0], size.back()}
-                        : std::vector<int64_t>{x.size(0), planes, size[0], size.back()});
-    if (y.numel()) {
-        const Columns made(kernel, dilation, pad, stride, y);
-        TORCH_CHECK(made.count == x.size(-1) && planes * kernel[0] * kernel.back() == x.size(-2),
-                    "col2im: ", x.sizes(), " are not the columns of an image of ", size);
-        run(cnnlCol2Im, in((x.dim() == 2 ? x.unsqueeze(0) : x).contiguous()), made.filter,
-            made.desc, work(), channels(x.dim() == 2 ? y.unsqueeze(0) : y));
-    }
-    return y;
-}
-
-at::Tensor col2im(const at::Tensor &x, at::IntArrayRef size, at::IntArrayRef kernel,
-                  at::IntArrayRef dilation, at::IntArrayRef pad, at::IntArrayRef stride)
-{
-    at::Tensor y = at::empty({0}, x.options());
-    return col2im_out(x, size, kernel, dilation, pad, stride, y);
-}
-
-/** With a batch of one in front if x is one sample. */
-at::Tensor batched(const at::Tensor &x)
-{
-    return x.dim() == 3 ? x.unsqueeze(0) : x;
-}
-
-std::tuple<at::Tensor &, at::Tensor &> adaptive_max_pool(const at::Tensor &x, at::IntArrayRef size,
-                                                         at::Tensor &y, at::Tensor &index)
-{
-    std::vector<int64_t> sizes = x.sizes().vec();
-    std::copy(size.begin(), size.end(), sizes.end() - 2);
-    fit(y, sizes);
-    fit(index, sizes);
-    if (y.numel()) {
-        run(cnnlAdaptivePoolingForward_v2, channels(batched(x)), CNNL_POOLING_MAX, work(),
-            channels(batched(y)), channels(batched(index)));
-    }
-    return {y, index};
-}
-
-at::Tensor &adaptive_max_pool_backward(const at::Tensor &diff, const at::Tensor &x,
-                                       const at::Tensor &index, at::Tensor &diff_x)
-{
-    fit(diff_x, x.sizes());
-    if (diff_x.numel()) {
-        run(cnnlAdaptivePoolingBackward, channels(batched(diff)), channels(batched(index)),
-            CNNL_POOLING_MAX, channels(batched(diff_x)));
-    }
-    return diff_x;
 }
 
 /** Both with the batch they have together. */
@@ -278,12 +174,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("grid_sampler_3d", grid_sample);
     m.impl("grid_sampler_2d_backward", grid_sample_backward);
     m.impl("grid_sampler_3d_backward", grid_sample_backward);
-    m.impl("im2col", im2col);
-    m.impl("im2col.out", im2col_out);
-    m.impl("col2im", col2im);
-    m.impl("col2im.out", col2im_out);
-    m.impl("adaptive_max_pool2d.out", adaptive_max_pool);
-    m.impl("adaptive_max_pool2d_backward.grad_input", adaptive_max_pool_backward);
     m.impl("_cdist_forward", distances);
     m.impl("_cdist_backward", distances_backward);
     m.impl("linalg_qr.out", qr);

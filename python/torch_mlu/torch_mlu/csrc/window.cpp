@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and pooling.
+// Convolution and pooling; windows as columns.
 #include "elementwise.hpp"
 
 #include <ATen/native/ConvUtils.h>
+#include <ATen/native/Pool.h>
 #include <torch/library.h>
 
 namespace torch_mlu
@@ -164,13 +165,8 @@ std::vector<int64_t> pooled_sizes(const at::Tensor &x, at::IntArrayRef kernel,
                            pads = each_side(pad, Sides), gaps = each_side(dilation, Sides);
     for (size_t i = 0; i < Sides; i++) {
         int64_t &side = sizes[sizes.size() - Sides + i];
-        const int64_t room = side + 2 * pads[i] - static_cast<int64_t>(gaps[i]) * (window[i] - 1) -
-                             1 + (ceil ? steps[i] - 1 : 0);
-        int64_t count = room / steps[i] + 1;
-        if (ceil && (count - 1) * steps[i] >= side + pads[i]) {
-            count--; // the last window must begin within the picture
-        }
-        side = count;
+        side = at::native::pooling_output_shape_pad_lr<int64_t>(side, window[i], pads[i], pads[i],
+                                                                steps[i], gaps[i], ceil);
     }
     return sizes;
 }
@@ -315,6 +311,105 @@ at::Tensor adaptive_avg_pool_backward(const at::Tensor &diff, const at::Tensor &
     return diff_x;
 }
 
+std::tuple<at::Tensor &, at::Tensor &> adaptive_max_pool(const at::Tensor &x, at::IntArrayRef size,
+                                                         at::Tensor &y, at::Tensor &index)
+{
+    std::vector<int64_t> sizes = x.sizes().vec();
+    std::copy(size.begin(), size.end(), sizes.end() - 2);
+    fit(y, sizes);
+    fit(index, sizes);
+    if (y.numel()) {
+        run(cnnlAdaptivePoolingForward_v2, channels(batch<2>(x)), CNNL_POOLING_MAX, work(),
+            channels(batch<2>(y)), channels(batch<2>(index)));
+    }
+    return {y, index};
+}
+
+at::Tensor &adaptive_max_pool_backward(const at::Tensor &diff, const at::Tensor &x,
+                                       const at::Tensor &index, at::Tensor &diff_x)
+{
+    fit(diff_x, x.sizes());
+    if (diff_x.numel()) {
+        run(cnnlAdaptivePoolingBackward, channels(batch<2>(diff)), channels(batch<2>(index)),
+            CNNL_POOLING_MAX, channels(batch<2>(diff_x)));
+    }
+    return diff_x;
+}
+
+/** The window of the columns of pictures, and how many columns a picture has. */
+struct Columns {
+    Columns(at::IntArrayRef kernel, at::IntArrayRef dilation, at::IntArrayRef pad,
+            at::IntArrayRef stride, const at::Tensor &pictures)
+        : window(stride, pad, dilation, 1, pictures)
+    {
+        const std::vector<int> sides = each_side(kernel, 2);
+        const int sizes[] = {1, 1, sides[0], sides[1]};
+        check(cnnlSetTensorDescriptor(filter.get(), CNNL_LAYOUT_NCHW,
+                                      data_type(pictures.scalar_type()), 4, sizes),
+              "cnnlSetTensorDescriptor");
+        area = int64_t{sides[0]} * sides[1];
+        const std::vector<int64_t> counts =
+            pooled_sizes<2>(pictures, kernel, stride, pad, dilation, false);
+        count = std::max<int64_t>(counts[2], 0) * std::max<int64_t>(counts[3], 0);
+    }
+    Convolution window;
+    TensorDescriptor filter;
+    int64_t area, count;
+};
+
+at::Tensor &im2col_out(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef dilation,
+                       at::IntArrayRef pad, at::IntArrayRef stride, at::Tensor &y)
+{
+    const at::Tensor pictures = batch<2>(x);
+    const Columns made(kernel, dilation, pad, stride, pictures);
+    TORCH_CHECK(made.count > 0, "im2col: the window does not fit the image");
+    std::vector<int64_t> sizes = {pictures.size(0), pictures.size(1) * made.area, made.count};
+    if (x.dim() == 3) {
+        sizes.erase(sizes.begin());
+    }
+    fit(y, sizes);
+    if (y.numel()) {
+        run(cnnlIm2Col, channels(pictures), made.filter, made.window.desc, nullptr, nullptr,
+            nullptr, work(), out(batch<1>(y)));
+    }
+    return y;
+}
+
+at::Tensor im2col(const at::Tensor &x, at::IntArrayRef kernel, at::IntArrayRef dilation,
+                  at::IntArrayRef pad, at::IntArrayRef stride)
+{
+    at::Tensor y = at::empty({0}, x.options());
+    return im2col_out(x, kernel, dilation, pad, stride, y);
+}
+
+at::Tensor &col2im_out(const at::Tensor &x, at::IntArrayRef size, at::IntArrayRef kernel,
+                       at::IntArrayRef dilation, at::IntArrayRef pad, at::IntArrayRef stride,
+                       at::Tensor &y)
+{
+    const int64_t planes = x.size(-2) / (kernel[0] * kernel.back());
+    std::vector<int64_t> sizes = {x.size(0), planes, size[0], size.back()};
+    if (x.dim() == 2) {
+        sizes.erase(sizes.begin());
+    }
+    fit(y, sizes);
+    if (y.numel()) {
+        const at::Tensor pictures = batch<2>(y);
+        const Columns made(kernel, dilation, pad, stride, pictures);
+        TORCH_CHECK(made.count == x.size(-1) && planes * made.area == x.size(-2),
+                    "col2im: ", x.sizes(), " are not the columns of an image of ", size);
+        run(cnnlCol2Im, in(batch<1>(x).contiguous()), made.filter, made.window.desc, work(),
+            channels(pictures));
+    }
+    return y;
+}
+
+at::Tensor col2im(const at::Tensor &x, at::IntArrayRef size, at::IntArrayRef kernel,
+                  at::IntArrayRef dilation, at::IntArrayRef pad, at::IntArrayRef stride)
+{
+    at::Tensor y = at::empty({0}, x.options());
+    return col2im_out(x, size, kernel, dilation, pad, stride, y);
+}
+
 } // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
@@ -335,6 +430,12 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m)
     m.impl("_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward<2>);
     m.impl("_adaptive_avg_pool3d", adaptive_avg_pool<3>);
     m.impl("_adaptive_avg_pool3d_backward", adaptive_avg_pool_backward<3>);
+    m.impl("adaptive_max_pool2d.out", adaptive_max_pool);
+    m.impl("adaptive_max_pool2d_backward.grad_input", adaptive_max_pool_backward);
+    m.impl("im2col", im2col);
+    m.impl("im2col.out", im2col_out);
+    m.impl("col2im", col2im);
+    m.impl("col2im.out", col2im_out);
 }
 
 } // namespace torch_mlu
