@@ -162,6 +162,15 @@ class Mlu(common.Case):
         with self.assertRaises(IndexError):
             torch.empty(0, 3, device="mlu").median(0)
 
+    def test_results_of_another_shape_are_fitted(self):
+        x, index, source = torch.ones(3), torch.tensor([0, 1]), torch.full((2,), 3.0)
+        for reduce in ("sum", "amax", "prod"):  # on the card, on the card, on the host
+            got = torch.empty(0, device="mlu")
+            torch.scatter_reduce(x.mlu(), 0, index.mlu(), source.mlu(), reduce, out=got)
+            self.assertTrue(torch.equal(got.cpu(), x.scatter_reduce(0, index, source, reduce)), reduce)
+        with self.assertRaisesRegex(RuntimeError, "does not fit"):
+            nn.functional.unfold(torch.zeros(1, 1, 2, 2, device="mlu"), 3, stride=2)
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as place:
             torch.save({"w": torch.arange(3.0).mlu()}, f"{place}/x.pt")

@@ -114,6 +114,7 @@ at::Tensor &scatter_reduce(const at::Tensor &self, int64_t dim, const at::Tensor
                            at::Tensor &y)
 {
     const bool extreme = reduce == "amax" || reduce == "amin";
+    fit(y, self.sizes());
     if (!(reduce == "sum" || reduce == "mean" || extreme) ||
         !at::isFloatingType(self.scalar_type()) || !self.dim() || !index.numel()) {
         TORCH_WARN_ONCE("scatter_reduce(", reduce, ") of ", self.scalar_type(),
@@ -121,7 +122,6 @@ at::Tensor &scatter_reduce(const at::Tensor &self, int64_t dim, const at::Tensor
         return y.copy_(self.cpu().scatter_reduce(dim, index.cpu(), source.cpu(), reduce, include));
     }
     const at::Tensor begun = include ? self : self.scatter(dim, index, at::Scalar(neutral(reduce)));
-    fit(y, self.sizes());
     if (!extreme) {
         at::Tensor sum = begun.scatter_add(dim, index, source);
         if (reduce == "mean") {

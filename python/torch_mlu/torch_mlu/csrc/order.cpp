@@ -4,6 +4,7 @@
 #include "elementwise.hpp"
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/native/ReduceOpsUtils.h>
 #include <torch/library.h>
 
 namespace torch_mlu
@@ -21,24 +22,6 @@ using HistogramDescriptor = Descriptor<cnnlHistogramDescriptor_t, cnnlCreateHist
 
 using Pair = std::tuple<at::Tensor &, at::Tensor &>;
 
-/** The shape of one element for each line along dim. */
-std::vector<int64_t> without(const at::Tensor &x, int64_t dim, bool keep)
-{
-    std::vector<int64_t> sizes = x.sizes().vec();
-    if (x.dim() && keep) {
-        sizes[static_cast<size_t>(dim)] = 1;
-    } else if (x.dim()) {
-        sizes.erase(sizes.begin() + dim);
-    }
-    return sizes;
-}
-
-/** A tensor of one element at least of one dimension. */
-at::Tensor line(const at::Tensor &x)
-{
-    return x.dim() ? x : x.reshape({1});
-}
-
 template <bool IgnoreNan> at::Tensor median_of_all(const at::Tensor &x)
 {
     if (!x.numel()) {
@@ -54,12 +37,13 @@ template <bool IgnoreNan>
 Pair median_along(const at::Tensor &x, int64_t axis, bool keep, at::Tensor &y, at::Tensor &index)
 {
     const int64_t dim = c10::maybe_wrap_dim(axis, x.dim());
-    const std::vector<int64_t> sizes = without(x, dim, keep);
+    const auto sizes = at::meta::get_reduction_shape(x, dim, keep);
     fit(y, sizes);
     fit(index, sizes);
     if (y.numel()) {
         TORCH_CHECK_INDEX(x.numel(), "median of no element along dimension ", dim);
-        run(cnnlMedian_v2, dim, false, IgnoreNan, in(line(x)), work(), out(y), out(index));
+        run(cnnlMedian_v2, dim, false, IgnoreNan, in(at::atleast_1d(x)), work(), out(y),
+            out(index));
     }
     return {y, index};
 }
@@ -70,11 +54,11 @@ Pair kthvalue(const at::Tensor &x, int64_t k, int64_t axis, bool keep, at::Tenso
     const int64_t dim = c10::maybe_wrap_dim(axis, x.dim()), count = x.dim() ? x.size(dim) : 1;
     TORCH_CHECK(k >= 1 && k <= count, "kthvalue(): selected number k out of range for dimension ",
                 dim);
-    const std::vector<int64_t> sizes = without(x, dim, keep);
+    const auto sizes = at::meta::get_reduction_shape(x, dim, keep);
     fit(y, sizes);
     fit(index, sizes);
     if (y.numel()) {
-        run(cnnlKthValue_v2, k, dim, in(line(x)), work(), out(y), out(index));
+        run(cnnlKthValue_v2, k, dim, in(at::atleast_1d(x)), work(), out(y), out(index));
     }
     return {y, index};
 }
@@ -83,7 +67,8 @@ template <auto F>
 void running_extreme(const at::Tensor &x, at::Tensor &y, at::Tensor &index, int64_t axis)
 {
     if (x.numel()) {
-        run(F, in(line(x)), c10::maybe_wrap_dim(axis, x.dim()), out(line(y)), out(line(index)));
+        run(F, in(at::atleast_1d(x)), c10::maybe_wrap_dim(axis, x.dim()), out(at::atleast_1d(y)),
+            out(at::atleast_1d(index)));
     }
 }
 
@@ -210,8 +195,9 @@ Triple unique_consecutive(const at::Tensor &given, bool inverse, bool counts,
     check(cnnlSetUniqueConsecutiveDescriptor(desc.get(), static_cast<int>(dim < 0 ? x.dim() : dim),
                                              inverse, counts),
           "cnnlSetUniqueConsecutiveDescriptor");
-    run(cnnlUniqueConsecutive, desc, in(line(x)), work(), static_cast<int64_t *>(memory(length)),
-        out(std::get<0>(made)), out(line(std::get<1>(made))), out(std::get<2>(made)));
+    run(cnnlUniqueConsecutive, desc, in(at::atleast_1d(x)), work(),
+        static_cast<int64_t *>(memory(length)), out(std::get<0>(made)),
+        out(at::atleast_1d(std::get<1>(made))), out(std::get<2>(made)));
     const int64_t elements = length.item<int64_t>();
     return shortened(made, dim, dim < 0 ? elements : elements * x.size(dim) / x.numel(), inverse,
                      counts);
@@ -229,14 +215,15 @@ at::Tensor bincount(const at::Tensor &x, const std::optional<at::Tensor> &weight
         TORCH_CHECK(x.min().item<int64_t>() >= 0, "bincount takes a list of numbers from 0 on");
         count = x.max().item<int64_t>() + 1;
     }
-    at::Tensor y = at::zeros({std::max(count, least)}, x.options().dtype(type));
-    if (x.numel()) {
-        const HistogramDescriptor desc;
-        check(cnnlSetHistogramDescriptorBinCountMode(desc.get(), 0, y.numel() - 1, 0, false),
-              "cnnlSetHistogramDescriptorBinCountMode");
-        run(cnnlBincount, desc, in(x), weighted ? in(as(*weights, type)) : in(at::Tensor()), work(),
-            out(y));
+    at::Tensor y = at::empty({std::max(count, least)}, x.options().dtype(type));
+    if (!x.numel()) {
+        return y.zero_();
     }
+    const HistogramDescriptor desc;
+    check(cnnlSetHistogramDescriptorBinCountMode(desc.get(), 0, y.numel() - 1, 0, false),
+          "cnnlSetHistogramDescriptorBinCountMode");
+    run(cnnlBincount, desc, in(x), weighted ? in(as(*weights, type)) : in(at::Tensor()), work(),
+        out(y));
     return y;
 }
 
@@ -254,14 +241,14 @@ at::Tensor &histc_out(const at::Tensor &x, int64_t bins, const at::Scalar &low,
         least -= 1;
         most += 1;
     }
-    y.zero_();
-    if (x.numel()) {
-        const HistogramDescriptor desc;
-        check(cnnlSetHistogramDescriptorHistoCountMode(desc.get(), static_cast<int>(bins), least,
-                                                       most, false, false),
-              "cnnlSetHistogramDescriptorHistoCountMode");
-        run(cnnlHistc, desc, in(x), work(), out(y));
+    if (!x.numel()) {
+        return y.zero_();
     }
+    const HistogramDescriptor desc;
+    check(cnnlSetHistogramDescriptorHistoCountMode(desc.get(), static_cast<int>(bins), least, most,
+                                                   false, false),
+          "cnnlSetHistogramDescriptorHistoCountMode");
+    run(cnnlHistc, desc, in(x), work(), out(y));
     return y;
 }
 
