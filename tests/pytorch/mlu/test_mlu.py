@@ -19,6 +19,21 @@ EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "mlu" / "resnet50_i
 PICTURES = Path(__file__).resolve().parents[3] / "examples" / "pytorch" / "pictures.py"
 
 
+def region_by_points(x, region, scale, cells, samples, aligned):
+    """Means of bilinear samples in the cells of a region (image, x1, y1, x2, y2) that lies inside of x."""
+    begin, end = region[1:3].flip(0) * scale - aligned / 2, region[3:].flip(0) * scale - aligned / 2  # y, x
+    points = []
+    for axis in range(2):
+        length = end[axis] - begin[axis] if aligned else (end[axis] - begin[axis]).clamp(min=1)
+        each = samples if samples > 0 else max(int((length / cells[axis]).ceil()), 1)
+        at = begin[axis] + (torch.arange(cells[axis] * each) + 0.5) * length / (cells[axis] * each)
+        points.append(at / (x.shape[2 + axis] - 1) * 2 - 1)
+    grid = torch.stack(torch.meshgrid(*points, indexing="ij")[::-1], -1)[None]
+    image = int(region[0])
+    found = F.grid_sample(x[image:image + 1], grid, padding_mode="border", align_corners=True)
+    return F.adaptive_avg_pool2d(found, cells)
+
+
 class Mlu(common.Case):
     def test_streams_and_events(self):
         first, second = torch.mlu.Stream(), torch.mlu.Stream(priority=-1)
@@ -170,6 +185,36 @@ class Mlu(common.Case):
             self.assertTrue(torch.equal(got.cpu(), x.scatter_reduce(0, index, source, reduce)), reduce)
         with self.assertRaisesRegex(RuntimeError, "does not fit"):
             nn.functional.unfold(torch.zeros(1, 1, 2, 2, device="mlu"), 3, stride=2)
+
+    def test_boxes(self):
+        from torchvision import ops
+
+        torch.manual_seed(3)
+        corner, scores, kinds = torch.rand(40, 2) * 16, torch.rand(40) - 0.5, torch.arange(40) % 3
+        boxes = torch.cat([corner, corner + 1 + torch.rand(40, 2) * 6], 1)
+        for overlap in (0.1, 0.5):
+            self.assertTrue(torch.equal(ops.nms(boxes.mlu(), scores.mlu(), overlap).cpu(), ops.nms(boxes, scores, overlap)))
+        got = ops.batched_nms(boxes.mlu(), scores.mlu(), kinds.mlu(), 0.3).cpu()
+        self.assertTrue(torch.equal(got, ops.batched_nms(boxes, scores, kinds, 0.3)))
+        self.assertEqual(ops.nms(boxes[:0].mlu(), scores[:0].mlu(), 0.5).numel(), 0)
+        picture, table = torch.randn(2, 3, 9, 9), torch.cat([torch.tensor([[0.0]] * 4 + [[1.0]] * 2), boxes[:6].clamp(max=17)], 1)
+        if not hasattr(torch.ops.torchvision, "roi_align"):  # torchvision's wheel without its compiled part
+            schemas = torch.library.Library("torchvision", "FRAGMENT")
+            cells = "Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width"
+            schemas.define(f"roi_align(Tensor input, {cells}, int sampling_ratio, bool aligned) -> Tensor")
+            schemas.define(f"_roi_align_backward(Tensor grad, {cells}, SymInt batch_size, SymInt channels, SymInt height, SymInt width, "
+                           "int sampling_ratio, bool aligned) -> Tensor")
+        for samples, aligned in ((2, False), (-1, True)):
+            x = picture.clone().requires_grad_()
+            want = torch.cat([region_by_points(x, region, 0.5, (3, 2), samples, aligned) for region in table])
+            diff = torch.arange(want.numel(), dtype=torch.float).view_as(want)
+            want.backward(diff)
+            got = torch.ops.torchvision.roi_align(picture.mlu(), table.mlu(), 0.5, 3, 2, samples, aligned)
+            self.assertTrue(torch.allclose(got.cpu(), want.detach(), atol=1e-5))
+            got = torch.ops.torchvision._roi_align_backward(diff.mlu(), table.mlu(), 0.5, 3, 2, 2, 3, 9, 9, samples, aligned)
+            self.assertTrue(torch.allclose(got.cpu(), x.grad, atol=1e-3))
+        with self.assertRaisesRegex(RuntimeError, "rows of 4 numbers"):
+            ops.nms(boxes[:, :3].mlu(), scores.mlu(), 0.5)
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as place:
