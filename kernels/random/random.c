@@ -178,6 +178,31 @@ static int64_t past_largest(enum op_type type)
     return past[type];
 }
 
+// The step between neighbours that a type holds around a number that large.
+static int64_t step_around(enum op_type type, int64_t number)
+{
+    const uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number,
+                   all = op_type_is_float(type) ? (uint64_t)past_largest(type) - 1 : UINT64_MAX;
+    int64_t step = 1;
+    while (size / (uint64_t)step >= all) {
+        step *= 2;
+    }
+    return step;
+}
+
+// Bounds that the type holds, so that no number between is rounded to one outside; as they are if
+// it holds none between.
+static void hold_bounds(enum op_type type, int64_t *from, int64_t *last)
+{
+    const int64_t up = step_around(type, *from), down = step_around(type, *last),
+                  low = *from > INT64_MAX - up ? *from : (*from + up - 1) & -up,
+                  high = *last & -down;
+    if (low <= high) {
+        *from = low;
+        *last = high;
+    }
+}
+
 static leo_status plan_integer(const struct op_call *call)
 {
     struct op_random_args args = with_seed(call, OP_RANDOM_INTEGER);
@@ -190,8 +215,10 @@ static leo_status plan_integer(const struct op_call *call)
                             "from is %" PRId64 ", to is %" PRId64 ": there is no number between",
                             from, to);
     }
-    args.low = from;
-    args.range = (uint64_t)to - (uint64_t)from;
+    int64_t low = from, last = to - 1;
+    hold_bounds(op_call_tensor(call, "selfRef")->type, &low, &last);
+    args.low = low;
+    args.range = (uint64_t)last - (uint64_t)low + 1;
     return fill(call, "random_elements", op_call_tensor(call, "selfRef"), &args,
                 op_plan_vector_cores(call->plan));
 }

@@ -121,6 +121,33 @@ static void random_numbers_are_those_of_philox(void)
     }
 }
 
+// What a type does not hold is rounded, but never to a number outside the bounds.
+static void whole_numbers_stay_in_their_bounds(void)
+{
+    static const int64_t bounds[][2] = {{-42, 42},  {2049, 4097},    {-4099, -2047},
+                                        {0, 65504}, {-65504, 65504}, {2049, 2050}};
+    const int64_t count = 5000;
+    for (unsigned n = 0; n < sizeof(bounds) / sizeof(bounds[0]); n++) {
+        const int64_t from = bounds[n][0], to = bounds[n][1];
+        struct rig_tensor out = rig_tensor_make(OP_TYPE_F16, 1, &count, RIG_DENSE, 1);
+        const union op_test_arg args[] = {{.tensor = out.acl},
+                                          {.integer = from},
+                                          {.integer = to},
+                                          {.integer = SEED},
+                                          {.integer = OFFSET}};
+        int64_t wrong = 0;
+        CU_ASSERT_EQUAL(rig_run(rig_row("InplaceRandom"), args, true), 0);
+        rig_tensor_take(&out);
+        for (int64_t i = 0; i < count; i++) {
+            const float x = rig_get_f(rig_tensor_at(&out, i), OP_TYPE_F16);
+            // [2049, 2050) has no half: the nearest one is what is left.
+            wrong += to - from == 1 ? x != 2048 : x < (float)from || x >= (float)to;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        rig_tensor_free(&out);
+    }
+}
+
 /* 16 bits of a word each: of 256 counters the lower halves of the first words, then their upper
  * halves, and so on. */
 static bool is_kept(int64_t i, double prob)
@@ -171,6 +198,7 @@ int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
         {"random_numbers_are_those_of_philox", random_numbers_are_those_of_philox},
+        {"whole_numbers_stay_in_their_bounds", whole_numbers_stay_in_their_bounds},
         {"random_masks_keep_and_scale", random_masks_keep_and_scale},
     };
     rig_open();
