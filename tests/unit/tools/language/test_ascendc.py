@@ -10,6 +10,8 @@ import math
 import operator
 import os
 import random
+import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -108,6 +110,38 @@ extern "C" __global__ __aicore__ void scale(GM_ADDR p, float factor, int32_t mor
 }
 """
 
+# What the page says of main.cpp: the header of the kernel, and its launch. 1.5 + 2.25 in half precision.
+PAGE_MAIN = """
+#include <acl/acl.h>
+#include "aclrtlaunch_vector_add.h"
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+int main()
+{
+    std::vector<uint16_t> x(16384, 0x3e00), y(16384, 0x4080), z(16384);
+    void *a, *b, *c;
+    aclrtStream stream;
+    int wrong = 0;
+    aclInit(nullptr);
+    aclrtSetDevice(0);
+    aclrtCreateStream(&stream);
+    for (void **p : {&a, &b, &c}) {
+        aclrtMalloc(p, 32768, ACL_MEM_MALLOC_HUGE_FIRST);
+    }
+    aclrtMemcpy(a, 32768, x.data(), 32768, ACL_MEMCPY_HOST_TO_DEVICE);
+    aclrtMemcpy(b, 32768, y.data(), 32768, ACL_MEMCPY_HOST_TO_DEVICE);
+    uint32_t error = ACLRT_LAUNCH_KERNEL(vector_add)(4, stream, a, b, c, 4096);
+    error = error ? error : aclrtSynchronizeStream(stream);
+    aclrtMemcpy(z.data(), 32768, c, 32768, ACL_MEMCPY_DEVICE_TO_HOST);
+    for (uint16_t value : z) {
+        wrong += value != 0x4380;
+    }
+    printf("error %u wrong %d\\n", error, wrong);
+    return aclFinalize();
+}
+"""
+
 MAIN = """
 #include <stdio.h>
 #include "acl/acl.h"
@@ -196,6 +230,20 @@ class Projects(unittest.TestCase):
         run = self.cmake("--build", "build", "--target", "kernels")
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("changed", run.stdout + run.stderr)
+
+    def test_what_the_page_says(self):
+        """The project of docs/ascend_c.md as it stands there, beside the repository's build folder."""
+        page = (ROOT / "docs/ascend_c.md").read_text(encoding="utf-8").partition("## Kernels in a CMake project")[2]
+        command = re.search(r"`(cmake -B build [^`]*)`", page)[1].replace("$PWD/../build/toolkit/cann", str(TOOLKIT))
+        self.assertIn("../build/toolkit/cann", page)
+        (self.path / "CMakeLists.txt").write_text(page.split("```")[1].strip(), encoding="ascii")
+        (self.path / "main.cpp").write_text(PAGE_MAIN, encoding="ascii")
+        shutil.copy(EXAMPLES / "vector_add.cpp", self.path)
+        for step in (command.split(), ["cmake", "--build", "build"]):
+            done = subprocess.run(step, cwd=self.path, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        run = subprocess.run([self.path / "build/main"], env={**os.environ, "LEO_SOC": "ascend910b1"}, capture_output=True, text=True, check=False)
+        self.assertEqual(run.stdout, "error 0 wrong 0\n", run.stderr)
 
     def test_a_wrong_kind_says_so(self):
         run = self.project("Ascend910B1", "tools/tikcpp/ascendc_kernel_cmake", "MODULE", "CXX")
