@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two steps of a ResNet-50 in mixed precision: the run of resnet50.sh. resnet50.py [BATCH [SIDE]]"""
+"""Three steps of a ResNet-50 in mixed precision: the run of resnet50.sh. resnet50.py [BATCH [SIDE]]"""
 import sys
 
 import torch
@@ -11,7 +11,7 @@ side = int(sys.argv[2]) if len(sys.argv) > 2 else 224
 net = torchvision.models.resnet50().npu()
 opt = torch.optim.SGD(net.parameters(), 0.01, momentum=0.9)
 x, y = torch.randn(batch, 3, side, side).npu(), torch.randint(1000, (batch,)).npu()
-for _ in range(2):
+for _ in range(3):
     with torch.autocast("npu", torch.float16):
         loss = torch.nn.functional.cross_entropy(net(x), y)
     opt.zero_grad(); loss.backward(); opt.step()

@@ -49,6 +49,19 @@ static void test_none(void)
     CU_ASSERT_EQUAL(find("").count, 0);
 }
 
+static void a_part_of_a_step_is_told(void)
+{
+    // Two steps, of which the second does something more: only a part of them repeats.
+    static const uint64_t run[] = {1, 2, 3, 4, 4, 4, 5, 6, 1, 2, 3, 4, 4, 4, 7, 5, 6};
+    const struct study_steps part = study_steps_find(run, sizeof(run) / sizeof(run[0]));
+    CU_ASSERT_EQUAL(part.period, 1);
+    CU_ASSERT(study_steps_are_few(&part, sizeof(run) / sizeof(run[0])));
+    static const uint64_t steps[] = {9, 1, 2, 3, 1, 2, 3};
+    const struct study_steps whole = study_steps_find(steps, sizeof(steps) / sizeof(steps[0]));
+    CU_ASSERT_EQUAL(whole.period, 3);
+    CU_ASSERT(!study_steps_are_few(&whole, sizeof(steps) / sizeof(steps[0])));
+}
+
 int main(int argc, char **argv)
 {
     static const struct leo_test tests[] = {
@@ -56,6 +69,7 @@ int main(int argc, char **argv)
         {"layers_are_no_steps", test_layers_are_no_steps},
         {"first_step_differs", test_first_step_differs},
         {"none", test_none},
+        {"a_part_of_a_step_is_told", a_part_of_a_step_is_told},
     };
     return leo_test_main("tools/steps", tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -36,3 +36,8 @@ struct study_steps study_steps_find(const uint64_t *kernel, size_t kernels)
     }
     return best;
 }
+
+bool study_steps_are_few(const struct study_steps *steps, size_t kernels)
+{
+    return 2 * steps->count * steps->period < kernels;
+}

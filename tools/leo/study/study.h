@@ -73,6 +73,8 @@ struct study_steps {
     size_t first, period, count; /**< in kernels; count 0 = no such part */
 };
 struct study_steps study_steps_find(const uint64_t *kernel, size_t kernels);
+/** Most of a run's kernels are in none: what repeats may be a part of a step. */
+bool study_steps_are_few(const struct study_steps *steps, size_t kernels);
 
 /** Mixes bytes into a hash; the first one begins with STUDY_HASH. */
 #define STUDY_HASH UINT64_C(0xcbf29ce484222325)

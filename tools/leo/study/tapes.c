@@ -79,6 +79,12 @@ static bool set_step(const char *path, struct study_tape *tape, const struct ker
                 path, step, steps->count, steps->period);
         return false;
     }
+    if (study_steps_are_few(steps, kernels->count)) {
+        fprintf(stderr,
+                "leo study: %s: the like steps are %zu of %zu kernels, %zu of the run's %zu: if a "
+                "step has more, let the program run more steps (a first one often differs)\n",
+                path, steps->count, steps->period, steps->count * steps->period, kernels->count);
+    }
     const size_t at = (size_t)step - 1;
     tape->first = begin_of(kernels, steps, at);
     tape->last = begin_of(kernels, steps, at + 1);

@@ -131,20 +131,25 @@ def pareto(variants, costs, key, unit, scale):
         return 70 + 560 * (value - low_x) / ((high_x - low_x) or 1)
 
     def y(value):
-        return 300 - 260 * (value - low_y) / ((high_y - low_y) or 1)
+        return 300 - 240 * (value - low_y) / ((high_y - low_y) or 1)
 
     best = sorted(front(points))
     line = " ".join(f"{x(px):.1f},{y(py):.1f}" for px, py, _ in best)
     names = {name for _, _, name in best}
-    dots = []
-    for index, (px, py, name) in enumerate(points):
-        label = f'<text x="{x(px) + 6:.1f}" y="{y(py) - 5 - 12 * (index % 2):.1f}">{text(name[:22])}</text>' if len(points) <= 24 or name in names else ""
+    dots, taken = [], []
+    for px, py, name in points:
+        label, at, left = "", y(py) - 5, x(px) + 6
+        if len(points) <= 24 or name in names:
+            while any(abs(at - other) < 11 and start < left + 7 * len(name) and left < end for other, start, end in taken):
+                at -= 11  # above the label that is there
+            taken.append((at, left, left + 7 * len(name)))
+            label = f'<text x="{left:.1f}" y="{at:.1f}">{text(name[:22])}</text>'
         dots.append(f'<circle cx="{x(px):.1f}" cy="{y(py):.1f}" r="4" fill="{"#b05050" if name in names else "#9ab"}"><title>{text(name)}: '
                     f'{px:.3f} of the time, {py:.3f} of the {unit}</title></circle>{label}')
     return (f'<svg class="half" viewBox="0 0 800 340"><polyline points="{line}" fill="none" stroke="#b05050"/>' + "".join(dots) +
             f'<line x1="70" x2="640" y1="305" y2="305" stroke="#999"/><line x1="65" x2="65" y1="30" y2="305" stroke="#999"/>'
             f'<text x="350" y="328" text-anchor="middle">time, of the base\'s: {low_x:.3f} to {high_x:.3f}</text>'
-            f'<text x="8" y="20">{unit}, of the base\'s {costs[0][key] * scale:,.4g}: {low_y:.3f} to {high_y:.3f}</text></svg>')
+            f'<text x="8" y="14">{unit}, of the base\'s {costs[0][key] * scale:,.4g}: {low_y:.3f} to {high_y:.3f}</text></svg>')
 
 
 def card_rows(variants):

@@ -29,7 +29,7 @@ function show() {
       `<title>${escape(name)}: ${short(us)} us, ${short(intensity)} operations a byte, ${short(gops)} GFLOPS</title></circle>`;
   for (let e = Math.ceil(x0); e <= x1; e++) out += `<text x="${x(10 ** e)}" y="390" text-anchor="middle">${short(10 ** e)}</text>`;
   for (let e = Math.ceil(y0); e <= y1; e++) out += `<text x="4" y="${y(10 ** e) + 4}">${short(10 ** e)}</text>`;
-  $("roofline").innerHTML = out + '<text x="1060" y="406" text-anchor="end">operations a byte</text><text x="4" y="12">GFLOPS</text>';
+  $("roofline").innerHTML = out + '<text x="1170" y="374" text-anchor="end">operations a byte</text><text x="4" y="12">GFLOPS</text>';
   const sum = v.parts ? Object.values(v.parts).reduce((a, b) => a + b, 0) : 0;
   $("parts").innerHTML = "<p>" + (v.joule === null ? "" : `${short(v.joule * 1e3)} mJ, ${short(v.joule / v.us * 1e6)} W on average. `) +
     (v.parts ? `${short(sum)} mm²: ` + Object.entries(v.parts).map(([n, a]) => `${n} ${short(a)}`).join(", ") + "." : "") + "</p>";
