@@ -117,11 +117,13 @@ class Cube(Case):
         self.assertEqual(run.returncode, 1)
         self.assertIn("quantPre 6 takes a tensor of scale words", run.stdout + run.stderr)
 
-    def test_hccl_says_what_to_do(self):
-        run = self.compile(self.source('#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void k(GM_ADDR x)\n'
-                                       "{\n    AscendC::Hccl<AscendC::HCCL_SERVER_TYPE_AICPU> hccl;\n}\n"), B1)
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("communication in kernels (Hccl) is not there: call HCCL between kernels, from the host", run.stderr)
+    def test_windows_say_what_to_do(self):
+        for line, text in (("hccl.GetWindowsInAddr(0);", "a kernel does not reach another card's memory: use the collectives of Hccl"),
+                           ("Hccl<HCCL_SERVER_TYPE_CCU> other;", "collectives in kernels are served by HCCL_SERVER_TYPE_AICPU alone")):
+            run = self.compile(self.source('#include "kernel_operator.h"\nusing namespace AscendC;\nextern "C" __global__ __aicore__ void k(GM_ADDR x)\n'
+                                           "{\n    Hccl<HCCL_SERVER_TYPE_AICPU> hccl;\n    %s\n}\n" % line), B1)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn(text, run.stderr)
 
 
 if __name__ == "__main__":
