@@ -28,7 +28,7 @@ enum {
     TEMP = STATE + STATES * ARRAY,
     TEMPS = 6,
     HALVES = TEMP,                 /* while words are interleaved */
-    RESULT = TEMP + TEMPS * ARRAY, /* four more of these before */
+    RESULT = TEMP + TEMPS * ARRAY, /* temporary ones, too, while there are products */
     /* Of one repeat each. */
     CONSTANT = RESULT + WORDS * ARRAY,
     REPEAT_BYTES = 256,
