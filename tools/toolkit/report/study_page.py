@@ -141,7 +141,7 @@ def pareto(variants, costs, key, unit, scale):
         label, at, left = "", y(py) - 5, x(px) + 6
         if len(points) <= 24 or name in names:
             while any(abs(at - other) < 11 and start < left + 7 * len(name) and left < end for other, start, end in taken):
-                at -= 11  # above the label that is there
+                at += 11 if y(py) < 180 else -11  # towards the middle of the picture
             taken.append((at, left, left + 7 * len(name)))
             label = f'<text x="{left:.1f}" y="{at:.1f}">{text(name[:22])}</text>'
         dots.append(f'<circle cx="{x(px):.1f}" cy="{y(py):.1f}" r="4" fill="{"#b05050" if name in names else "#9ab"}"><title>{text(name)}: '
