@@ -6,6 +6,9 @@
  * several at a time, long ones in pieces, which are read again for each stage. While the scalar
  * unit reads a tile's numbers, the vector unit is at work on the tile before or after it. Flags and
  * sums as in row_tile.h.
+ *
+ * Included by the generated programs alone, behind the constants that say what a program does
+ * (ROW_INPUTS and so on).
  */
 #pragma once
 
