@@ -246,6 +246,16 @@ static leo_status check_cast(const struct op_pointwise_work *work)
                         floats ? "floats" : op_type_name(work->common), op_type_name(out));
 }
 
+// A number that the row wants at least 0.
+static leo_status check_sign(const struct op_call *call)
+{
+    const char *name = op_row_attr(call->row, "nonnegative");
+    const double number = name ? op_call_value(call, name)->scalar->real : 0;
+    return number >= 0 ? LEO_OK
+                       : op_call_fail(call, LEO_ERR_INVALID_ARG, "%s is %g: it must be at least 0",
+                                      name, number);
+}
+
 leo_status op_plan_pointwise(const struct op_call *call)
 {
     const char *bits = op_row_attr(call->row, "as_bits");
@@ -268,7 +278,10 @@ leo_status op_plan_pointwise(const struct op_call *call)
     }
     const uint64_t count = (uint64_t)op_tensor_count(&work.out);
     op_pointwise_take_numbers(&work);
-    status = check_cast(&work);
+    status = check_sign(call);
+    if (status == LEO_OK) {
+        status = check_cast(&work);
+    }
     if (status != LEO_OK || count == 0) {
         return status;
     }

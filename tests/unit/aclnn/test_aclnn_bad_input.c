@@ -125,6 +125,22 @@ static void parameters_are_checked(void)
 }
 
 /* An operator that the chip does not have says so. */
+static void numbers_below_zero_are_refused(void)
+{
+    const int64_t count = 4;
+    struct rig_tensor x = rig_tensor_eighths(OP_TYPE_F32, 1, &count, RIG_DENSE, 1),
+                      y = rig_tensor_eighths(OP_TYPE_F32, 1, &count, RIG_DENSE, 2);
+    for (int sign = -1; sign < 2; sign++) {
+        const float bound = 0.5f * (float)sign;
+        aclScalar *number = aclCreateScalar((void *)(uintptr_t)&bound, ACL_FLOAT);
+        const union op_test_arg args[] = {{.tensor = x.acl}, {.scalar = number}, {.tensor = y.acl}};
+        CU_ASSERT_EQUAL(rig_run(rig_row("Softshrink"), args, sign >= 0), sign < 0 ? 161002 : 0);
+        aclDestroyScalar(number);
+    }
+    rig_tensor_free(&x);
+    rig_tensor_free(&y);
+}
+
 static void missing_operators_are_told(void)
 {
     for (unsigned r = 0; r < op_test_row_count; r++) {
@@ -485,6 +501,7 @@ int main(int argc, char **argv)
 {
     const struct leo_test tests[] = {
         {"parameters_are_checked", parameters_are_checked},
+        {"numbers_below_zero_are_refused", numbers_below_zero_are_refused},
         {"missing_operators_are_told", missing_operators_are_told},
         {"odd_shapes_are_planned_or_told", odd_shapes_are_planned_or_told},
         {"one_odd_shape_is_planned_or_told", one_odd_shape_is_planned_or_told},
