@@ -543,8 +543,9 @@ void copy_all(const Executor &executor, char *workspace, bool to_dense, aclrtStr
 class Groups
 {
   public:
-    Groups(const std::vector<std::string> &names, aclrtStream stream) : stream_(stream)
+    Groups(const std::vector<std::string> &names, aclrtStream stream) : Groups(stream)
     {
+        // From here on a group that cannot be served ends those before it: the object is made.
         for (const std::string &name : names) {
             void *context = nullptr, *launch = nullptr;
             if (!name.empty()) {
@@ -566,6 +567,10 @@ class Groups
     std::vector<void *> contexts;
 
   private:
+    explicit Groups(aclrtStream stream) : stream_(stream)
+    {
+    }
+
     aclrtStream stream_;
     std::vector<void *> launches_;
 };

@@ -41,9 +41,10 @@ class GroupMix : public OpDef
         this->Output("z").ParamType(REQUIRED).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
         this->Attr("group").String();
         this->Attr("mode").Int(0);
+        this->Attr("second").AttrType(OPTIONAL).String("");
         this->AICore().SetTiling(optiling::Tile);
         this->AICore().AddConfig("ascend910b");
-        this->MC2().HcclGroup("group");
+        this->MC2().HcclGroup({"group", "second"});
     }
 };
 OP_ADD(GroupMix);
@@ -143,7 +144,7 @@ extern "C" __global__ __aicore__ void group_mix(GM_ADDR x, GM_ADDR z, GM_ADDR wo
     hccl.Finalize();
 }
 """
-# A rank: argument 1 is its number, 2 the mode, 3 how many there are; the root's information goes through a file.
+# A rank: argument 1 is its number, 2 the mode, 3 how many there are, 4 a second group; the root's information goes through a file.
 PROGRAM = """
 #include <acl/acl.h>
 #include <aclnn_group_mix.h>
@@ -201,7 +202,7 @@ int main(int argc, char **argv)
         aclrtCreateEvent(&begin);
         aclrtCreateEvent(&end);
         aclrtRecordEvent(begin, stream);
-        int error = aclnnGroupMixGetWorkspaceSize(aclCreateTensor(&xs, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &xs, 1, in), group, atoi(argv[2]),
+        int error = aclnnGroupMixGetWorkspaceSize(aclCreateTensor(&xs, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &xs, 1, in), group, atoi(argv[2]), argv[4],
                                                   aclCreateTensor(&zs, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &zs, 1, out), &bytes, &executor);
         error = error ? error : aclnnGroupMix(nullptr, 0, executor, stream);
         aclrtRecordEvent(end, stream);
@@ -209,6 +210,9 @@ int main(int argc, char **argv)
         if (error) {
             printf("%d: %s\\n", error, aclGetRecentErrMsg());
             fflush(stdout);
+            if (*argv[4]) {
+                return HcclCommDestroy(comm);
+            }
             _exit(1);
         }
         aclrtEventElapsedTime(&ms, begin, end);
@@ -223,6 +227,7 @@ int main(int argc, char **argv)
 }
 """
 N, WHERE = 256, 10000
+WAIT_S = 120
 
 
 def part(*ranks_and_parts):
@@ -259,12 +264,16 @@ class Groups(unittest.TestCase):
         if done.returncode:
             raise AssertionError(done.stdout + done.stderr)
 
-    def ranks(self, mode, count=2):
+    def ranks(self, mode, count=2, second=""):
         (self.path / "root").unlink(missing_ok=True)
         env = {**os.environ, "LEO_SOC": "ascend910b1", "LEO_CHECK": "all"}
-        both = [subprocess.Popen([self.path / "main", str(rank), str(mode), str(count)], cwd=self.path, env=env, stdout=subprocess.PIPE,
+        both = [subprocess.Popen([self.path / "main", str(rank), str(mode), str(count), second], cwd=self.path, env=env, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True) for rank in range(count)]
-        return [process.communicate()[0].splitlines() for process in both]
+        try:
+            return [process.communicate(timeout=WAIT_S)[0].splitlines() for process in both]
+        finally:
+            for process in both:
+                process.kill()
 
     def test_collectives_are_right_and_timed(self):
         said = self.ranks(0)
@@ -284,6 +293,11 @@ class Groups(unittest.TestCase):
     def test_a_wait_without_commit_is_a_deadlock(self):
         for lines in self.ranks(2):
             self.assertIn("deadlock", "\n".join(lines))
+
+    def test_a_group_that_is_not_there(self):
+        # The first group is served already: it must end, or the communicator waits for it for ever.
+        lines, = self.ranks(4, 1, "nowhere")
+        self.assertRegex(lines[0], "nowhere")
 
     def test_what_cannot_be_done_is_told(self):
         for lines in self.ranks(3):
