@@ -53,7 +53,7 @@ static std::string describe(ops::OpDef &op)
 {
     const bool tiled = op.AICore().tiling || gert::leo_tiling_functions().count(op.type());
     return "{\"type\": " + quoted(op.type()) + ", \"tiling\": " + (tiled ? "true" : "false") +
-           ", \"groups\": " + std::to_string(op.mc2().groups.size()) + ", \"attrs\": [" +
+           ", \"groups\": [" + joined(op.mc2().groups, quoted) + "], \"attrs\": [" +
            joined(op.attrs(),
                   [](const ops::OpAttrDef &attr) {
                       return "{\"name\": " + quoted(attr.name()) +

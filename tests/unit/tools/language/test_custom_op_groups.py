@@ -299,6 +299,16 @@ class Groups(unittest.TestCase):
         lines, = self.ranks(4, 1, "nowhere")
         self.assertRegex(lines[0], "nowhere")
 
+    def test_groups_are_texts(self):
+        (self.path / "other").mkdir()
+        host = HOST.replace('HcclGroup({"group", "second"})', 'HcclGroup({"grup", "mode", "second"})').replace("mix_tiling.h", "../op_host/mix_tiling.h")
+        (self.path / "other/group_mix.cpp").write_text(host, encoding="ascii")
+        with self.assertRaises(AssertionError) as caught:
+            self.run_tool(sys.executable, "-B", CANN / "share/leo/custom_op/build.py", "--host", "other", "--kernel", "op_kernel", "--out", "out2")
+        for text in ("a kernel has at most two groups", 'HcclGroup("grup"): no attribute of this name is a String',
+                     'HcclGroup("mode"): no attribute of this name is a String'):
+            self.assertIn(text, str(caught.exception))
+
     def test_what_cannot_be_done_is_told(self):
         for lines in self.ranks(3):
             self.assertRegex("\n".join(lines), "count|buffer")

@@ -149,8 +149,10 @@ def problems(op, socs):
     """What of an operator's description cannot be built."""
     params = {(param["name"], param["refused"]) for config in op["configs"].values() for param in config["params"] if param["refused"]}
     yield from (f"parameter {name}: {word} is not there" for name, word in sorted(params))
-    if op["groups"] > 2:
+    if len(op["groups"]) > 2:
         yield "a kernel has at most two groups"
+    texts = {attr["name"] for attr in op["attrs"] if attr["kind"] == generate.TEXT}
+    yield from (f"MC2().HcclGroup(\"{group}\"): no attribute of this name is a String" for group in op["groups"] if group not in texts)
     if not op["tiling"]:
         yield "no tiling function; call this->AICore().SetTiling(...)"
     if not set(op["configs"]) & set(socs):

@@ -10,6 +10,7 @@ from op_names import snake
 OPTIONAL, DYNAMIC = 1, 3
 # By kind of attribute (ops::OpAttrDef::Kind).
 ATTRS = ["int64_t {}", "double {}", "bool {}", "const char *{}", "const aclIntArray *{}", "const aclFloatArray *{}", "const aclBoolArray *{}"]
+TEXT = ATTRS.index("const char *{}")
 # Of inputs whose values the tiling function reads, by type.
 VALUES = {9: "const aclIntArray *{}", 3: "const aclIntArray *{}", 0: "const aclFloatArray *{}", 12: "const aclBoolArray *{}"}
 CANN = Path(os.path.realpath(__file__)).parents[3]  # <toolkit>/cann/share/leo/custom_op
@@ -32,7 +33,7 @@ def kernel_main(op, config, source, described, entry, brings_structures):
     if name and not brings_structures:
         parts += [f"using leo_tiling_of_{op['type']} = {name};"]
     names = [f"a{i}" for i in range(len(config["params"]))] + ["workspace", "tiling"]
-    groups = range(op["groups"])
+    groups = range(len(op["groups"]))
     declared = ", ".join([f"GM_ADDR {name}" for name in names] + ["uint64_t key"] + [f"GM_ADDR group{i}" for i in groups])
     parts += [f'#include "{source}"',
               f'extern "C" __attribute__((visibility("protected"), used)) __aicore__ void leo_custom_kernel({declared}) __asm__("{entry}");',
