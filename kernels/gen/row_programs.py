@@ -42,6 +42,10 @@ class RowProgram:
             raise RowError(row.where, f"rows: {len(self.folds)} numbers of a row and {len(self.inputs)} inputs, "
                                       f"at most {STAGES_MAX - 1} and {INPUTS_MAX} are possible")
         self.inputs.sort(key=lambda value: value.operands)
+        if self.folds[0].kind == "max" and self.folds[0].operands[0] is not self.inputs[0]:
+            raise self.error("max is of the first of the tensors, whose halves are taken as they were loaded")
+        if self.result is not self.values[-1] or self.result.number is not None:
+            raise self.error("the last part makes no elements of its own")
         self.set_stages()
         self.set_places()
 
@@ -175,7 +179,8 @@ class RowProgram:
                           for v in index if v.kind != "input")
         out = next(i for i, p in enumerate(self.row.params) if p.role == "OUT")
         inputs = ", ".join(str(value.operands[0]) for value in self.inputs)
-        return (f"static const struct op_row_step steps_{self.name}[] = {{{steps}}};\n"
+        return (f"_Static_assert({len(index)} <= OP_ROW_VALUES_MAX, \"values of {self.name}\");\n"
+                f"static const struct op_row_step steps_{self.name}[] = {{{steps}}};\n"
                 f"static const struct op_row_program data_{self.name} = {{\"rows_{self.name}\", "
                 f"{{{inputs}}}, {len(self.inputs)}, {out}, steps_{self.name}, {len(index) - len(self.inputs)}}};\n")
 

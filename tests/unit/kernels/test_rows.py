@@ -118,16 +118,19 @@ class Rows(unittest.TestCase):
         self.told(row(let="s=self * 2", expr="s + other"), "let name = expression")
 
     def test_rows(self):
-        def softmax(text):
-            return "family softmax\n" + row("Softmax", params=None, expr=None, rows=text)
+        def softmax(text, name="Softmax"):
+            return "family softmax\n" + row(name, params=None, expr=None, rows=text)
         self.assertEqual(generate(softmax("x = self - max(self); x - log(sum(exp(x)))")), (True, ""))
         for text, part in (("exp(self) / sum(e)", "e is neither a tensor of Softmax nor a value"),
                            ("tan(self) * sum(self)", "there is no tan in rows"),
                            ("self - max(exp(self))", "max is the first number of a row, of an input"),
                            ("self * self", "0 numbers of a row and 1 inputs"),
+                           ("e = exp(self); s = sum(e); e", "the last part makes no elements of its own"),
+                           ("e = exp(self); sum(e)", "the last part makes no elements of its own"),
                            ("(self - sum(self)) * sum(self)", "a number of a row is taken in two ways"),
                            ("self - sum(exp(self)", "',' expected, the end found")):
             self.told(softmax(text), "rows: ", part)
+        self.told(softmax("(output - max(output)) * gradOutput", "SoftmaxBackward"), "rows: max is of the first of the tensors")
 
     def test_arguments(self):
         with tempfile.TemporaryDirectory() as folder:
