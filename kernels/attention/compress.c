@@ -255,13 +255,18 @@ static leo_status check_cache(const struct op_call *call)
     const struct op_ints *lengths = op_call_ints(call, "actSeqLenOptional");
     const int64_t block = op_call_int(call, "compressBlockSize"),
                   stride = op_call_int(call, "compressStride");
-    if (block < 1 || stride < 1 || op_call_int(call, "actSeqLenType") < 0 ||
-        op_call_int(call, "actSeqLenType") > 1 || input->rank != 4 ||
-        input->dim[1] != op_call_int(call, "pageBlockSize") || weight->rank != 2 ||
-        weight->dim[0] != block || weight->dim[1] != input->dim[2] || cache->rank != 3 ||
-        cache->dim[1] != input->dim[2] || cache->dim[2] != input->dim[3] || !table ||
-        table->rank != 2 || slots->rank != 1 || slots->dim[0] != table->dim[0] || !lengths ||
-        (int64_t)lengths->count != table->dim[0]) {
+    if (block < 1 || stride < 1 || op_call_int(call, "actSeqLenType") != 1) {
+        return op_call_fail(call, LEO_ERR_INVALID_ARG,
+                            "actSeqLenType %" PRId64 ", blocks of %" PRId64 " each %" PRId64
+                            " tokens: 1 (actSeqLen has the length of each sequence), and a block "
+                            "and a stride of at least 1",
+                            op_call_int(call, "actSeqLenType"), block, stride);
+    }
+    if (input->rank != 4 || input->dim[1] != op_call_int(call, "pageBlockSize") ||
+        weight->rank != 2 || weight->dim[0] != block || weight->dim[1] != input->dim[2] ||
+        cache->rank != 3 || cache->dim[1] != input->dim[2] || cache->dim[2] != input->dim[3] ||
+        !table || table->rank != 2 || slots->rank != 1 || slots->dim[0] != table->dim[0] ||
+        !lengths || (int64_t)lengths->count != table->dim[0]) {
         return op_call_fail(call, LEO_ERR_SHAPE,
                             "input %s in pages, weight %s, slotMapping %s and outputCache %s do "
                             "not fit: [pages, pageBlockSize, heads, features], [compressBlockSize, "

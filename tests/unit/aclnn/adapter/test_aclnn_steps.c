@@ -207,14 +207,17 @@ static void last_windows_are_compressed(void)
     rig_tensor_put(&table);
     rig_tensor_put(&slot);
     aclIntArray *list = aclCreateIntArray(lengths, LINES);
-    for (int64_t page = PAGE; page > 0; page -= PAGE - 1) {
-        const bool fits = is_here() && page == PAGE;
+    // Pages of another size, and lengths that are ends (0), are refused.
+    static const int64_t calls[][2] = {{PAGE, 1}, {1, 1}, {PAGE, 0}};
+    for (unsigned n = 0; n < sizeof(calls) / sizeof(calls[0]); n++) {
+        const bool fits = is_here() && n == 0;
         const aclnnStatus code = RIG_RUN_NAMED(
             "NsaCompressWithCache", fits, {"input", {.tensor = x.acl}},
             {"weight", {.tensor = w.acl}}, {"slotMapping", {.tensor = slot.acl}},
             {"actSeqLenOptional", {.ints = list}}, {"blockTableOptional", {.tensor = table.acl}},
             {"compressBlockSize", {.integer = BLOCK}}, {"compressStride", {.integer = STRIDE}},
-            {"pageBlockSize", {.integer = page}}, {"outputCache", {.tensor = y.acl}});
+            {"actSeqLenType", {.integer = calls[n][1]}},
+            {"pageBlockSize", {.integer = calls[n][0]}}, {"outputCache", {.tensor = y.acl}});
         CU_ASSERT_EQUAL(code == 0, fits);
     }
     if (is_here()) {
