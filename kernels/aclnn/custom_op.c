@@ -52,6 +52,10 @@ aclnnStatus opapiGroupServe(const char *group, aclrtStream stream, void **contex
     if (!exchanges || leo_acl_stream_get(stream, &rt, &device)) {
         return group_status(__func__, LEO_ERR_STATE);
     }
+    if (!exchanges->serve) {
+        return opapiFail(ACLNN_ERR_RUNTIME_ERROR, __func__,
+                         "the loaded library of collectives does not serve kernels");
+    }
     leo_status status = exchanges->serve(device, group, rt, &address, launch);
     *context = (void *)(uintptr_t)address;
     return group_status(__func__, status);
