@@ -31,6 +31,7 @@ static leo_status plan_strips(const struct op_call *call, const struct op_convol
     const bool to_weight = goal == OP_CONVOLUTION_WEIGHT;
     const int64_t count = (s->y_size[2] + columns - 1) / columns,
                   parts[] = {count, w->dim[0], w->dim[1], w->dim[2], w->dim[3], w->dim[4]};
+    const uint64_t begin = op_plan_temp_mark(call->plan);
     struct op_chain chain = op_chain_begin(call);
     const struct op_tensor sums =
         to_weight ? op_chain_temp(&chain, OP_TYPE_F32, 6, parts) : (struct op_tensor){0};
@@ -50,6 +51,9 @@ static leo_status plan_strips(const struct op_call *call, const struct op_convol
             chain.status = op_convolution_plan_scalar(call, &strip, goal, a, b, NULL, to);
         }
         op_plan_temp_release(call->plan, mark);
+    }
+    if (chain.status == OP_DECLINED) { // narrower strips are next, with sums of their own
+        op_plan_temp_release(call->plan, begin);
     }
     if (to_weight) {
         op_chain_sum(&chain, &sums, 0, w);
