@@ -2,17 +2,6 @@
 /* Choosing boxes by score and overlap. */
 #include "cnnl_subjects.h"
 
-// A number where the device reads it.
-static const struct op_tensor *on_device(struct cnnl_call *call, enum op_type type,
-                                         const struct op_scalar *number)
-{
-    const int64_t one = 1;
-    const struct op_tensor *made = cnnl_temp(call, type, 1, &one);
-    const struct op_value args[] = {op_value_tensor(made), op_value_scalar(number)};
-    cnnl_run(call, "InplaceFillScalar", args);
-    return made;
-}
-
 void cnnl_nms(struct cnnl_call *call, const struct cnnlNmsStruct *d, const struct op_tensor *boxes,
               const struct op_tensor *scores, const struct op_tensor *y, void *count)
 {
@@ -31,9 +20,9 @@ void cnnl_nms(struct cnnl_call *call, const struct cnnlNmsStruct *d, const struc
     const struct op_value args[] = {
         op_value_tensor(rows),
         op_value_tensor(scores),
-        op_value_tensor(on_device(call, OP_TYPE_I32, cnnl_integer(call, most))),
-        op_value_tensor(on_device(call, OP_TYPE_F32, cnnl_real(call, (double)d->overlap))),
-        op_value_tensor(on_device(call, OP_TYPE_F32, cnnl_real(call, (double)d->least))),
+        op_value_tensor(cnnl_filled(call, OP_TYPE_I32, 1, (double)most)),
+        op_value_tensor(cnnl_filled(call, OP_TYPE_F32, 1, (double)d->overlap)),
+        op_value_tensor(cnnl_filled(call, OP_TYPE_F32, 1, (double)d->least)),
         op_value_tensor(y),
         op_value_tensor(cnnl_vector(call, count, OP_TYPE_I32, 1))};
     cnnl_run(call, "Suppress", args);

@@ -32,8 +32,9 @@ const struct op_tensor *cnnl_permuted(struct cnnl_call *call, const struct op_te
                                       int rank, const int *permute);
 const struct op_tensor *cnnl_sliced(struct cnnl_call *call, const struct op_tensor *tensor,
                                     const int64_t *begin, const int64_t *end, const int64_t *step);
-/** A vector of ones. */
-const struct op_tensor *cnnl_ones(struct cnnl_call *call, enum op_type type, int64_t count);
+/** A vector of the same number. */
+const struct op_tensor *cnnl_filled(struct cnnl_call *call, enum op_type type, int64_t count,
+                                    double number);
 /** The tensor itself if it is i64, else memory of its shape for cnnl_give. */
 const struct op_tensor *cnnl_i64(struct cnnl_call *call, const struct op_tensor *tensor);
 /** The tensor itself if it has no gaps, else memory of its shape for cnnl_give. */

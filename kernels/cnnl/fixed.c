@@ -35,14 +35,6 @@ static const struct op_tensor *one_number(struct cnnl_call *call, enum op_type t
     return cnnl_temp(call, type, 1, &one);
 }
 
-static const struct op_tensor *filled(struct cnnl_call *call, enum op_type type, double value)
-{
-    const struct op_tensor *made = one_number(call, type);
-    const struct op_value args[] = {op_value_tensor(made), op_value_scalar(cnnl_real(call, value))};
-    cnnl_run(call, "InplaceFillScalar", args);
-    return made;
-}
-
 // The same bits as another type of the same width.
 static const struct op_tensor *bits_as(struct cnnl_call *call, const struct op_tensor *tensor,
                                        enum op_type type)
@@ -99,11 +91,12 @@ struct cnnl_fixed cnnl_fixed_of_desc(struct cnnl_call *call, cnnlQuantizeMode_t 
 {
     struct cnnl_fixed made = {NULL, NULL, NULL};
     if (call->status == CNNL_STATUS_SUCCESS) {
-        made.step = power(call, filled(call, OP_TYPE_I32, desc->position));
-        made.scale =
-            mode == CNNL_QUANTIZE_POSITION ? NULL : filled(call, OP_TYPE_F32, (double)desc->scale);
+        made.step = power(call, cnnl_filled(call, OP_TYPE_I32, 1, desc->position));
+        made.scale = mode == CNNL_QUANTIZE_POSITION
+                         ? NULL
+                         : cnnl_filled(call, OP_TYPE_F32, 1, (double)desc->scale);
         made.offset = mode == CNNL_QUANTIZE_POSITION_SCALE_OFFSET
-                          ? filled(call, OP_TYPE_I32, desc->offset)
+                          ? cnnl_filled(call, OP_TYPE_I32, 1, desc->offset)
                           : NULL;
     }
     return made;

@@ -115,10 +115,7 @@ static struct unique begin_unique(struct cnnl_call *call, const struct op_tensor
     const int64_t count = dim < 0 ? op_tensor_count(x) : x->dim[dim];
     struct unique made = {dim < 0 ? cnnl_temp_like(call, OP_TYPE_I64, x)
                                   : cnnl_temp(call, OP_TYPE_I64, 1, &count),
-                          cnnl_temp(call, OP_TYPE_I64, 1, &count)};
-    const struct op_value clear[] = {op_value_tensor(made.counts),
-                                     op_value_scalar(cnnl_integer(call, 0))};
-    cnnl_run(call, "InplaceFillScalar", clear);
+                          cnnl_filled(call, OP_TYPE_I64, count, 0)};
     return made;
 }
 

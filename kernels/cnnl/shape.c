@@ -86,10 +86,12 @@ const struct op_tensor *cnnl_sliced(struct cnnl_call *call, const struct op_tens
     return view;
 }
 
-const struct op_tensor *cnnl_ones(struct cnnl_call *call, enum op_type type, int64_t count)
+const struct op_tensor *cnnl_filled(struct cnnl_call *call, enum op_type type, int64_t count,
+                                    double number)
 {
     const struct op_tensor *made = cnnl_temp(call, type, 1, &count);
-    const struct op_value args[] = {op_value_tensor(made), op_value_scalar(cnnl_real(call, 1))};
+    const struct op_value args[] = {op_value_tensor(made),
+                                    op_value_scalar(cnnl_real(call, number))};
     cnnl_run(call, "InplaceFillScalar", args);
     return made;
 }
