@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tiling of communication in kernels. C++ only. The group comes with the launch and the algorithm
- * is not the kernel's choice here: what is told is kept in the structures, and nothing reads it. */
+ * is not the kernel's choice here: settings are taken and dropped, the structures stay as they are.
+ */
 #pragma once
 
 #include <hccl/hccl_types.h>
