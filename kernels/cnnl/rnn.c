@@ -94,11 +94,18 @@ static bool check(struct cnnl_call *call, const struct cnnlRNNParam *d,
         cnnl_refuse(call, "%u layers and directions, or this type", parts_of(d));
         return false;
     }
-    const cnnlStatus_t status = cnnl_rnn_sizes(call->func, d, data->x, &work, &reserve);
+    if (d->layers < 1) {
+        cnnl_bad(call, "the descriptor was not set");
+        return false;
+    }
+    if (data->y->type != data->x->type) {
+        cnnl_bad(call, "y has another type than x");
+        return false;
+    }
+    (void)cnnl_rnn_sizes(call->func, d, data->x, &work, &reserve);
     put_weights(weights, d, *type, data->weight);
     const uint64_t bytes = weights->next - (uint64_t)(uintptr_t)data->weight;
-    if (status != CNNL_STATUS_SUCCESS || data->weight_bytes < bytes ||
-        data->reserve_bytes < reserve) {
+    if (data->weight_bytes < bytes || data->reserve_bytes < reserve) {
         cnnl_bad(call, "weights have %zu bytes and need %" PRIu64 ", the reserve %zu and needs %zu",
                  data->weight_bytes, bytes, data->reserve_bytes, reserve);
     }

@@ -186,6 +186,11 @@ static void compare(int layers, int directions)
                                   cy.ptr, w.ptr, (size_t)weights * 4 - 4, NULL, 0, reserve.ptr,
                                   bytes),
            CNNL_STATUS_BAD_PARAM);
+    OK(cnnlSetSeqDataDescriptor_v2(ys, CNNL_SEQDATA_TNC, CNNL_DTYPE_HALF, 3, out_sizes, 0, NULL,
+                                   NULL));
+    EXPECT(cnnlRNNForwardTraining(rig.handle, d, NULL, xs, x.ptr, ys, y.ptr, T(hx), hy.ptr, T(cx),
+                                  cy.ptr, w.ptr, (size_t)weights * 4, NULL, 0, reserve.ptr, bytes),
+           CNNL_STATUS_BAD_PARAM);
     OK(cnnlDestroySeqDataDescriptor(ys));
     OK(cnnlDestroySeqDataDescriptor(xs));
     OK(cnnlDestroyRNNDescriptor(d));
