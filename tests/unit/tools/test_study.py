@@ -312,6 +312,44 @@ class Study(unittest.TestCase):
         least = sum(ns("all_reduce", "2", size) for size in ("4", "128", "4096", "131072")) / 1000
         self.assertTrue(all(end >= least for end in ends), (ends, least))
 
+    def test_damaged_chakra_traces_are_refused(self):
+        """A trace that ends early or has other bits is read or refused by its reader, and nothing else happens."""
+        sys.path.insert(0, str(pathlib.Path(PAGE).parent))
+        import chakra
+        from chakra_price import Error, meetings_of, play, read
+        path = pathlib.Path(self.path("damaged.et"))
+        def is_read(data):
+            path.write_bytes(data)
+            try:
+                ranks = [read(path, 0)]
+                of, asks = meetings_of(ranks)
+                play(ranks, of, asks, {ask: 1 for ask, _ in asks.values()})
+            except Error as problem:
+                self.assertRegex(str(problem), "damaged.et: |rank 0, node ")
+                return False
+            return True
+        first = chakra.message(chakra.field(1, "0.0.4"))
+        compute = {"is_cpu_op": False, "num_ops": 5, "duration_ns": 900}
+        # The first node's number is 0, which protobuf leaves out.
+        nodes = [chakra.message(chakra.field(2, "zero") + chakra.field(3, chakra.COMP)), chakra.node(1, "kernel", chakra.COMP, (0,), 0, 300, compute),
+                 chakra.node(2, "all", chakra.COLL, (0, 1), 0, 0, {"comm_type": 0, "comm_size": 1 << 20, "pg_name": "dp"}),
+                 chakra.node(3, "p2p", chakra.SEND, (2,), 0, 0, {"comm_size": 4096, "comm_src": 0, "comm_dst": 0, "comm_tag": 3})]
+        whole = first + b"".join(nodes)
+        self.assertTrue(is_read(whole))
+        ends = [len(first) + sum(map(len, nodes[:count])) for count in range(len(nodes) + 1)]
+        self.assertEqual([size for size in range(len(whole) + 1) if is_read(whole[:size])], ends)
+        for at in range(len(whole)):
+            for bit in range(8):
+                is_read(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1:])
+            is_read(whole[:at] + b"\xff" * 12 + whole[at + 12:])
+        for node, text in ((chakra.field(1, b"a"), "field 1 of a node"), (chakra.field(10, 7), "field 10 of a node"), (b"\x08" + b"\x80" * 10 + b"\1", "more than ten bytes"),
+                           (chakra.field(10, chakra.field(1, 5)), "name is a number"), (chakra.field(10, chakra.field(1, "duration_ns") + chakra.field(15, 9)), "it takes -5 ns"),
+                           (chakra.field(1, 1) + chakra.field(3, chakra.COMP), "two nodes 1 (kernel and )")):
+            path.write_bytes(whole + chakra.message(node))
+            with self.assertRaises(Error) as refused:
+                read(path, 0)
+            self.assertIn(text, str(refused.exception))
+
     def test_the_table_is_checked_first(self):
         tape = self.tape()
         for table, text in (("name,gm.hbm_reed\na,1\n", "gm.hbm_reed is no number of the chip"), ("name,queue.v\na,many\n", "a number is wanted"),

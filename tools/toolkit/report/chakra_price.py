@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chakra execution traces, a file a rank, priced: a node runs when those it depends on have ended. A rank computes one node at a
 time, as long as the trace says; an operation between cards begins when its last rank has come, one of a group at a time, and
-takes what the topology says."""
+takes what the topology says.
+
+The messages of a trace are read here and not by protobuf: fields of numbers and bytes, nested two deep, are one short class. Python's
+protobuf is a package that nothing else here needs and that wants a module generated for its own version; the C++ library, which the
+build has for models, would be a program between the file and these scripts. What is damaged is refused (test_study.py)."""
 
 import heapq
 import subprocess
@@ -14,6 +18,8 @@ COMP, SEND, RECV, COLL = 4, 5, 6, 7
 COLLECTIVES = {"all_reduce": 0, "reduce": 1, "all_gather": 2, "scatter": 4, "broadcast": 5, "all_to_all": 6, "reduce_scatter": 7, "barrier": 9}
 NODE_ID, NODE_NAME, NODE_TYPE, NODE_CONTROL, NODE_DATA, NODE_DURATION, NODE_ATTRIBUTE = 1, 2, 3, 4, 5, 7, 10
 ATTRIBUTE_NAME, SIGNED = 1, (15, 17)
+FIELDS = {NODE_ID: int, NODE_NAME: bytes, NODE_TYPE: int, NODE_DURATION: int, NODE_ATTRIBUTE: bytes}
+NUMBER_BITS = 7 * 10  # of a number's longest form
 
 
 class Reader:
@@ -22,18 +28,21 @@ class Reader:
     def __init__(self, data, what):
         self.data, self.at, self.what = data, 0, what
 
+    def refuse(self, why):
+        raise Error(f"{self.what}: no Chakra execution trace, or a damaged one: {why}")
+
     def whole(self):
         value = shift = 0
-        while self.at < len(self.data):
+        while self.at < len(self.data) and shift < NUMBER_BITS:
             byte = self.data[self.at]
             self.at, value, shift = self.at + 1, value | (byte & 127) << shift, shift + 7
             if byte < 128:
                 return value
-        raise Error(f"{self.what}: no Chakra execution trace, or a damaged one: it ends inside a number")
+        self.refuse("a number of more than ten bytes" if shift == NUMBER_BITS else "it ends inside a number")
 
     def bytes(self, size):
         if size > len(self.data) - self.at:
-            raise Error(f"{self.what}: no Chakra execution trace, or a damaged one: it ends inside a message")
+            self.refuse("it ends inside a message")
         self.at += size
         return self.data[self.at - size:self.at]
 
@@ -45,7 +54,7 @@ class Reader:
             elif key & 7 in (1, 2, 5):
                 yield key >> 3, self.bytes({1: 8, 5: 4}.get(key & 7) or self.whole())
             else:
-                raise Error(f"{self.what}: no Chakra execution trace, or a damaged one: a field of kind {key & 7}")
+                self.refuse(f"a field of kind {key & 7}")
 
 
 def numbers(value, what):
@@ -60,8 +69,12 @@ def numbers(value, what):
 
 class Node:
     def __init__(self, data, rank, what):
-        self.rank, self.name, self.kind, self.after, self.us, self.attributes = rank, "", 0, set(), 0, {}
-        for field, value in Reader(data, what).fields():
+        # A field that is not there is 0.
+        self.rank, self.id, self.name, self.kind, self.after, self.us, self.attributes = rank, 0, "", 0, set(), 0, {}
+        reader = Reader(data, what)
+        for field, value in reader.fields():
+            if not isinstance(value, FIELDS.get(field, object)):
+                reader.refuse(f"field {field} of a node is of another kind")
             if field == NODE_ID:
                 self.id = value
             elif field == NODE_NAME:
@@ -74,12 +87,16 @@ class Node:
                 self.us = value
             elif field == NODE_ATTRIBUTE:
                 self.add_attribute(value, what)
-        self.ns = self.attributes.get("duration_ns", self.us * 1000)
+        self.ns = self.number("duration_ns") if "duration_ns" in self.attributes else self.us * 1000
+        if self.ns < 0:
+            raise Error(f"rank {rank}, node {self.id} ({self.name}): it takes {self.ns} ns")
 
     def add_attribute(self, data, what):
-        name, told = "", None
-        for field, value in Reader(data, what).fields():
+        name, told, reader = "", None, Reader(data, what)
+        for field, value in reader.fields():
             if field == ATTRIBUTE_NAME:
+                if isinstance(value, int):
+                    reader.refuse("an attribute whose name is a number")
                 name = value.decode(errors="replace")
             elif isinstance(value, int):
                 told = value >> 1 ^ -(value & 1) if field in SIGNED else value
@@ -100,8 +117,8 @@ def read(path, rank):
     reader.bytes(reader.whole())  # of the whole trace: version and attributes
     while reader.at < len(reader.data):
         node = Node(reader.bytes(reader.whole()), rank, path)
-        if node.kind:
-            nodes[node.id] = node
+        if node.kind and nodes.setdefault(node.id, node) is not node:
+            raise Error(f"{path}: two nodes {node.id} ({nodes[node.id].name} and {node.name})")
     for node in nodes.values():
         lost = node.after - nodes.keys()
         if lost:
