@@ -220,6 +220,11 @@ leo_status comm_job_of(const struct comm_call *call, struct comm *comm, struct c
 {
     struct sizes sizes = {0};
     leo_status status = size_call(call, comm, &sizes);
+    *job = NULL;
+    if (status == LEO_OK && comm->ranks == 1) {
+        leo_free(sizes.lists);
+        return LEO_OK;
+    }
     return status == LEO_OK ? make_job(call, &sizes, comm, job) : status;
 }
 

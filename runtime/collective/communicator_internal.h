@@ -78,7 +78,7 @@ leo_status comm_job_submit(struct comm_job *job, struct leo_rt_stream *stream);
 void comm_job_free(struct comm_job *job);
 /** Does it at once, with the other ranks: `start_ns` is when this one is there. */
 void comm_job_run(struct comm_job *job, uint64_t start_ns, struct leo_rt_host_result *result);
-/** The job of a call. A group of several ranks. */
+/** The job of a call; NULL: the group has one rank, which copies. */
 leo_status comm_job_of(const struct comm_call *call, struct comm *comm, struct comm_job **job);
 
 /* serve.c */

@@ -40,16 +40,25 @@ struct launch {
     uint64_t number;
     struct leo_rt_event *start; /**< its stream is at the kernel */
     struct leo_rt_promise promise;
+    /* Of the server's thread until it is over. */
     unsigned posted;
-    bool has_end; /**< the kernel said that it asks for no more */
+    bool has_end;      /**< the kernel said that it asks for no more */
+    leo_status status; /**< what failed first */
+    char text[sizeof(((struct leo_rt_host_result *)NULL)->text)];
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* Under the lock. */
     const volatile uint64_t *awaited; /**< the word that `words` waits for */
     bool kernel_is_over, is_stopped, is_over;
-    leo_status status;
-    char text[sizeof(((struct leo_rt_host_result *)NULL)->text)];
 };
+
+static void fail(struct launch *launch, leo_status status, const char *text)
+{
+    if (status != LEO_OK && launch->status == LEO_OK) {
+        launch->status = status;
+        snprintf(launch->text, sizeof(launch->text), "%s", text);
+    }
+}
 
 /* ---- a server's life ---- */
 
@@ -164,12 +173,9 @@ static bool await_word(struct launch *launch, const volatile uint64_t *word, uin
     if (status == LEO_OK) {
         status = leo_rt_promise_await(&launch->promise, launch->server->event, ns);
     }
+    fail(launch, status, leo_rt_last_error());
     pthread_mutex_lock(&launch->lock);
     launch->awaited = NULL;
-    if (status != LEO_OK && launch->status == LEO_OK) {
-        launch->status = status;
-        snprintf(launch->text, sizeof(launch->text), "%s", leo_rt_last_error());
-    }
     const bool written = status == LEO_OK && !launch->is_stopped;
     pthread_mutex_unlock(&launch->lock);
     return written;
@@ -183,10 +189,7 @@ static void answer(struct launch *launch, unsigned message, uint32_t turns, uint
                                      launch->number << 32 | turns};
     leo_status status =
         leo_rt_promise_write(&launch->promise, server->event, server->words, ns, &word);
-    if (status != LEO_OK && launch->status == LEO_OK) {
-        launch->status = status;
-        snprintf(launch->text, sizeof(launch->text), "%s", leo_rt_last_error());
-    }
+    fail(launch, status, leo_rt_last_error());
 }
 
 /* ---- messages ---- */
@@ -208,14 +211,23 @@ struct parts {
     uint64_t list[4][LEO_GROUP_PARTS];
 };
 
+static bool has_parts(const struct leo_group_message *message)
+{
+    return message->kind == LEO_GROUP_ALL_TO_ALL_PARTS ||
+           (message->stride && message->kind != LEO_GROUP_ALL_REDUCE);
+}
+
 static leo_status check(const struct comm *comm, const struct leo_group_message *message)
 {
-    const bool has_parts = message->stride || message->kind == LEO_GROUP_ALL_TO_ALL_PARTS;
     if (message->kind >= LEO_GROUP_KINDS) {
         return leo_rt_fail(LEO_ERR_INVALID_ARG, "a kernel asks for a collective of kind %u",
                            message->kind);
     }
-    if (has_parts && comm->ranks > LEO_GROUP_PARTS) {
+    if (message->turns > LEO_GROUP_TURNS) {
+        return leo_rt_fail(LEO_ERR_INVALID_ARG, "%s: %u turns, at most %d",
+                           kinds[message->kind].name, message->turns, LEO_GROUP_TURNS);
+    }
+    if (has_parts(message) && comm->ranks > LEO_GROUP_PARTS) {
         return leo_rt_fail(LEO_ERR_UNSUPPORTED,
                            "%s with strides or parts of several sizes: %u ranks, at most %d",
                            kinds[message->kind].name, comm->ranks, LEO_GROUP_PARTS);
@@ -237,7 +249,7 @@ static void fill_parts(const struct comm *comm, const struct leo_group_message *
     }
 }
 
-/* A group of one rank copies its part. */
+/* A group of one rank copies its part, of a call that was checked. */
 static leo_status copy_alone(const struct comm_server *server, const struct comm_call *call)
 {
     const uint64_t *count = call->has_parts ? call->send_count : &call->count;
@@ -257,44 +269,42 @@ static leo_status copy_alone(const struct comm_server *server, const struct comm
     return status;
 }
 
-static void do_turn(struct launch *launch, unsigned number, unsigned turn, uint64_t start_ns,
-                    struct leo_rt_host_result *result)
+static void do_turn(struct launch *launch, unsigned number, unsigned turn,
+                    const struct leo_group_message *message, struct leo_rt_host_result *result)
 {
     struct comm_server *server = launch->server;
     struct comm *comm = server->comm;
-    const struct leo_group_message message = server->memory->message[number];
-    leo_status status = check(comm, &message);
-    if (status == LEO_OK) {
-        const struct comm_type type = comm_face.type_get(message.type);
-        const uint64_t skipped = turn * message.count * type.bytes;
-        struct parts parts;
-        fill_parts(comm, &message, (const void *)server->memory->parts[number], &parts);
-        const struct comm_call call = {
-            .func = kinds[message.kind].name,
-            .kind = kinds[message.kind].kind,
-            .send = (const void *)(uintptr_t)(message.send + skipped),
-            .recv = (void *)(uintptr_t)(message.recv + skipped),
-            .count = message.count,
-            .type = type,
-            .reduction = kinds[message.kind].reduces ? (int)message.reduction : COMM_NO_REDUCTION,
-            .has_parts = (message.stride && message.kind != LEO_GROUP_ALL_REDUCE) ||
-                         message.kind == LEO_GROUP_ALL_TO_ALL_PARTS,
-            .send_count = parts.list[0],
-            .send_offset = parts.list[1],
-            .recv_count = parts.list[2],
-            .recv_offset = parts.list[3]};
-        struct comm_job *job;
-        status = comm->ranks == 1 ? copy_alone(server, &call) : comm_job_of(&call, comm, &job);
-        if (status == LEO_OK && comm->ranks > 1) {
-            comm_job_run(job, start_ns, result);
-            comm_job_free(job);
-        }
+    const struct comm_type type = comm_face.type_get(message->type);
+    const uint64_t skipped = turn * message->count * type.bytes;
+    struct parts parts = {0};
+    if (has_parts(message)) {
+        fill_parts(comm, message, (const void *)server->memory->parts[number], &parts);
     }
-    if (status == LEO_OK) {
-        return;
+    const struct comm_call call = {
+        .func = kinds[message->kind].name,
+        .kind = kinds[message->kind].kind,
+        .send = (const void *)(uintptr_t)(message->send + skipped),
+        .recv = (void *)(uintptr_t)(message->recv + skipped),
+        .count = message->count,
+        .type = type,
+        .reduction = kinds[message->kind].reduces ? (int)message->reduction : COMM_NO_REDUCTION,
+        .has_parts = has_parts(message),
+        .send_count = parts.list[0],
+        .send_offset = parts.list[1],
+        .recv_count = parts.list[2],
+        .recv_offset = parts.list[3]};
+    struct comm_job *job;
+    leo_status status = comm_job_of(&call, comm, &job);
+    if (status == LEO_OK && job) {
+        comm_job_run(job, result->end_ns, result);
+        comm_job_free(job);
+    } else if (status == LEO_OK) {
+        status = copy_alone(server, &call);
     }
-    result->status = status;
-    snprintf(result->text, sizeof(result->text), "%s", leo_rt_last_error());
+    if (status != LEO_OK) {
+        result->status = status;
+        snprintf(result->text, sizeof(result->text), "%s", leo_rt_last_error());
+    }
 }
 
 /* All turns of a message; false if the kernel asks for no more. */
@@ -312,19 +322,19 @@ static bool serve_message(struct launch *launch, unsigned number)
         answer(launch, number, launch->status ? LEO_GROUP_FAILED : 1, ns);
         return false;
     }
-    for (unsigned turn = 0; turn < memory->message[number].turns; turn++) {
+    // What a kernel wrote may be anything.
+    const struct leo_group_message message = memory->message[number];
+    fail(launch, check(server->comm, &message), leo_rt_last_error());
+    for (unsigned turn = 0; turn < message.turns && turn < LEO_GROUP_TURNS; turn++) {
         struct leo_rt_host_result result = {0};
         if (!await_word(launch, &memory->committed[number][turn], &ns)) {
             return false;
         }
         result.end_ns = ns;
         if (launch->status == LEO_OK) {
-            do_turn(launch, number, turn, ns, &result);
+            do_turn(launch, number, turn, &message, &result);
         }
-        if (result.status != LEO_OK) {
-            launch->status = result.status;
-            memcpy(launch->text, result.text, sizeof(launch->text));
-        }
+        fail(launch, result.status, result.text);
         answer(launch, number, launch->status ? LEO_GROUP_FAILED : turn + 1, result.end_ns);
     }
     return true;

@@ -111,6 +111,11 @@ extern "C" __global__ __aicore__ void group_mix(GM_ADDR x, GM_ADDR z, GM_ADDR wo
         }
         return;
     }
+    if (tiling.mode == 5) { // no such type
+        hccl.Wait(hccl.AllReduce<true>(x, z, n, (HcclDataType)99, HCCL_REDUCE_SUM));
+        hccl.Finalize();
+        return;
+    }
     if (tiling.mode == 3) { // more than there is
         const HcclHandle handle = hccl.AllReduce<true>(x, z, n << 40, f32, HCCL_REDUCE_SUM);
         hccl.Wait(handle);
@@ -285,6 +290,9 @@ class Groups(unittest.TestCase):
 
     def test_one_rank_copies(self):
         self.assertEqual(self.ranks(4, 1)[0][2:5], ["0 255", "256 511", "0 0"])
+
+    def test_one_rank_is_checked_too(self):
+        self.assertIn("data type", "\n".join(self.ranks(5, 1)[0]))
 
     def test_finalize_is_missed(self):
         for lines in self.ranks(1):
