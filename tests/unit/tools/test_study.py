@@ -302,6 +302,12 @@ class Study(unittest.TestCase):
             done = price(*traces)
             self.assertEqual((done.returncode, done.stdout.count("Traceback")), (1, 0), done.stdout)
             self.assertIn(text, done.stderr)
+        for words, text in (("all_reduce 2 inf", "whole numbers"), ("all_reduce 1.5 4", "whole numbers"), ("all_reduce 1e300 4", "whole numbers"), ("all_reduce 2 4 0", "whole numbers"),
+                            ("gather 2 4", "--help has the kinds"), ("all_reduce 2", "--help has the kinds")):
+            done = subprocess.run([LEO, "topology", "ascend910b1", *words.split()], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(text, done.stderr)
+        self.assertEqual(ns("all_gather", "4000000000", "9000000000000000"), 2 ** 64 - 1)  # longer than can be said
         # What was recorded here comes back: each collective takes what the runtime charged.
         tapes = ranks.record(MEMBER, self.path("ranks"), 2, 4, "ascend910b1")
         env = {**os.environ, "LEO_COMMAND": LEO}

@@ -5,6 +5,7 @@
 
 #include <leo/alloc.h>
 #include <leo/soc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +36,16 @@ static bool open_topology(const char *name, struct study_topology *topology)
     return is_chip || study_topology_read(name, topology);
 }
 
-static bool read_number(const char *text, double least, double *number)
+/* Whole numbers that a double holds exactly. */
+#define MAX_BYTES 0x1p53
+/* More ranks than a recorded operation can have. */
+#define MAX_RANKS 0x1p32
+
+static bool read_number(const char *text, double least, double most, double *number)
 {
     char *end;
     *number = strtod(text, &end);
-    return end != text && !*end && *number >= least;
+    return end != text && !*end && *number >= least && *number <= most && *number == floor(*number);
 }
 
 /* Tells one operation; false: it is not one. */
@@ -53,10 +59,11 @@ static bool tell(const struct study_topology *topology, char *const *word, int w
         kind++;
     }
     if (words < 3 || words > 4 || kind == LEO_LINK_KINDS ||
-        !read_number(word[1], 1, &shape.ranks) || !read_number(word[2], 0, &bytes) ||
-        (words == 4 && !read_number(word[3], 1, &shape.stride))) {
-        fprintf(stderr,
-                "leo topology: KIND RANKS BYTES [STRIDE] are wanted; --help has the kinds\n");
+        !read_number(word[1], 1, MAX_RANKS, &shape.ranks) ||
+        !read_number(word[2], 0, MAX_BYTES, &bytes) ||
+        (words == 4 && !read_number(word[3], 1, MAX_RANKS, &shape.stride))) {
+        fprintf(stderr, "leo topology: KIND RANKS BYTES [STRIDE] are wanted, in whole numbers; "
+                        "--help has the kinds\n");
         return false;
     }
     if (!study_topology_holds(topology, (shape.ranks - 1) * shape.stride + 1)) {

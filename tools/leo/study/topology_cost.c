@@ -228,5 +228,6 @@ uint64_t study_topology_ns(const struct study_topology *topology, enum leo_link_
     if (topology->is_flat && kind != LEO_LINK_POINT_TO_POINT && kind != LEO_LINK_ALL_TO_ALL) {
         flatten(topology, &parts, &flat);
     }
-    return (uint64_t)(topology->start_ns + phases_ns(&parts, kind, bytes) + 0.5);
+    const double ns = topology->start_ns + phases_ns(&parts, kind, bytes) + 0.5;
+    return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
 }
