@@ -66,12 +66,15 @@ static void size_alike(const struct comm_call *call, const struct comm *comm, st
 
 /* ---- parts of several sizes ---- */
 
-// Elements a buffer must have: to the end of its last part.
+// Elements a buffer must have: to the end of its last part; more than there can be if that is past
+// all numbers.
 static uint64_t reach(const uint64_t *count, const uint64_t *offset, uint32_t ranks)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < ranks; i++) {
-        end = count[i] && offset[i] + count[i] > end ? offset[i] + count[i] : end;
+        const uint64_t last =
+            offset[i] <= UINT64_MAX - count[i] ? offset[i] + count[i] : UINT64_MAX;
+        end = count[i] && last > end ? last : end;
     }
     return end;
 }
@@ -206,8 +209,8 @@ static leo_status size_call(const struct comm_call *call, const struct comm *com
     } else if (status == LEO_OK) {
         size_alike(call, comm, sizes);
     }
-    if (status == LEO_OK &&
-        (sizes->send > SIZE_MAX / call->type.bytes || sizes->recv > SIZE_MAX / call->type.bytes)) {
+    if (status == LEO_OK && (sizes->send >= SIZE_MAX / call->type.bytes ||
+                             sizes->recv >= SIZE_MAX / call->type.bytes)) {
         status = leo_rt_fail(LEO_ERR_INVALID_ARG, "counts and offsets of the parts are too large");
     }
     if (status != LEO_OK) {

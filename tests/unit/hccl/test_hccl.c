@@ -136,6 +136,13 @@ static void wrong_use_is_refused(void)
     CU_ASSERT_EQUAL(
         HcclAllReduce(w.a, w.b, 1ull << 40, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, w.comm, w.stream),
         HCCL_E_RUNTIME);
+    const uint64_t some = 8, none = 0, before = UINT64_MAX - 1; // two elements before the buffer
+    CU_ASSERT_EQUAL(HcclAlltoAllV(w.a, &some, &before, HCCL_DATA_TYPE_FP32, w.b, &some, &none,
+                                  HCCL_DATA_TYPE_FP32, w.comm, w.stream),
+                    HCCL_E_PARA);
+    CU_ASSERT_EQUAL(HcclAlltoAllV(w.a, &some, &before, HCCL_DATA_TYPE_INT8, w.b, &some, &none,
+                                  HCCL_DATA_TYPE_INT8, w.comm, w.stream),
+                    HCCL_E_PARA);
     CU_ASSERT_EQUAL(HcclBroadcast(w.b, 1, HCCL_DATA_TYPE_FP32, 1, w.comm, w.stream), HCCL_E_PARA);
     CU_ASSERT_EQUAL(HcclSend(w.a, 1, HCCL_DATA_TYPE_FP32, 0, w.comm, w.stream), HCCL_E_PARA);
     CU_ASSERT_EQUAL(HcclCommDestroy(&w), HCCL_E_PTR);
