@@ -24,7 +24,8 @@ struct comm {
     _Atomic unsigned open;       /**< operations in streams, but those of graphs */
     pthread_mutex_t server_lock; /**< protects `server` */
     struct comm_server *server;  /**< of kernels that ask themselves; NULL: none did */
-    void (*server_destroy)(struct comm_server *server); /**< of one that is there */
+    /** Of one that is there; a pointer, so that serve.c is linked only where kernels are served. */
+    void (*server_destroy)(struct comm_server *server);
 };
 
 /** One operation on its way: what the worker runs. */
