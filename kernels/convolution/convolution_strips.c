@@ -5,7 +5,7 @@
 
 #include "../frame/chain.h"
 
-enum { LEAST_COLUMNS = 64 /**< of a strip */, WIDTH = 4 /**< dimension of the columns */ };
+enum { LEAST_COLUMNS = 64 /**< [A] of a strip */, WIDTH = 4 /**< dimension of the columns */ };
 
 // The convolution of columns [first, first + count) of y, and its first column of x.
 static struct op_convolution strip_of(const struct op_convolution *s, int64_t first, int64_t count,

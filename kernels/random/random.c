@@ -10,7 +10,7 @@
 
 enum {
     LEAST_LANES = 1024, /**< elements; fewer are not worth the ten rounds in lanes */
-    LANE_GRANULE = 512, /**< elements that are put in order at a time (random_lanes.c), */
+    LANE_GRANULE = 512, /**< elements that are put in order at a time (random_lanes_device.c), */
     MASK_GRANULE = 8 * OP_RANDOM_BITS_GROUP, /**< and bits of a mask */
     MAX_COUNTERS = 1 << 30                   /**< lanes count in 32 bits */
 };
