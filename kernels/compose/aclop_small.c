@@ -8,14 +8,6 @@
 
 enum { BITS = 8, RANGES = 256 };
 
-static void sum_over(struct op_chain *chain, const struct op_tensor *x, const int64_t *dims,
-                     uint64_t count, const struct op_tensor *out)
-{
-    const struct op_ints over = {dims, count};
-    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(x), op_value_ints(&over), op_value_int(1),
-                  op_value_type(OP_TYPE_F32), op_value_tensor(out));
-}
-
 /* ---- sequences ---- */
 
 static leo_status plan_normalize_batch(const struct op_call *call)
@@ -45,10 +37,10 @@ static leo_status plan_normalize_batch(const struct op_call *call)
     const struct op_value features = op_value_real(all ? (double)x->dim[1] : 1);
     OP_CHAIN_CALL(&chain, "AclStepsPart", op_value_tensor(x), op_value_tensor(&length),
                   op_value_tensor(&part));
-    sum_over(&chain, &part, dims, all ? 2 : 1, &sum);
+    op_chain_sum_kept(&chain, &part, dims, all ? 2 : 1, &sum);
     OP_CHAIN_CALL(&chain, "AclStepsSquare", op_value_tensor(x), op_value_tensor(&length),
                   op_value_tensor(&sum), features, op_value_tensor(&part));
-    sum_over(&chain, &part, dims, all ? 2 : 1, &squares);
+    op_chain_sum_kept(&chain, &part, dims, all ? 2 : 1, &squares);
     OP_CHAIN_CALL(&chain, "AclStepsNormal", op_value_tensor(x), op_value_tensor(&length),
                   op_value_tensor(&sum), op_value_tensor(&squares), features,
                   op_value_real(op_call_real(call, "epsilon")), op_value_tensor(y));
@@ -170,7 +162,7 @@ static leo_status plan_sign_pack(const struct op_call *call)
     op_chain_fill(&chain, &padded, -1);
     op_chain_copy(&chain, &to, &flat);
     OP_CHAIN_CALL(&chain, "AclSignBit", op_value_tensor(&bits), op_value_tensor(&weights));
-    sum_over(&chain, &weights, &last, 1, &sum);
+    op_chain_sum_kept(&chain, &weights, &last, 1, &sum);
     op_chain_copy(&chain, y, &packed);
     return chain.status;
 }

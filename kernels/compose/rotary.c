@@ -78,23 +78,22 @@ static void sum_to(struct op_chain *chain, const struct op_tensor *each,
                    const struct op_tensor *out)
 {
     int64_t list[OP_RANK_MAX];
-    struct op_ints over = {list, 0};
+    uint64_t count = 0;
     struct op_tensor to = *out;
     while (to.rank < each->rank) {
         to = op_view_insert(&to, 0);
     }
     for (unsigned i = 0; i < each->rank; i++) {
         if (to.dim[i] != each->dim[i]) {
-            list[over.count++] = i;
+            list[count++] = i;
         }
     }
-    if (over.count == 0) {
+    if (count == 0) {
         op_chain_copy(chain, &to, each);
         return;
     }
     const struct op_tensor sum = op_chain_temp_like(chain, OP_TYPE_F32, &to);
-    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(each), op_value_ints(&over), op_value_int(1),
-                  op_value_type(OP_TYPE_F32), op_value_tensor(&sum));
+    op_chain_sum_kept(chain, each, list, count, &sum);
     op_chain_copy(chain, &to, &sum);
 }
 

@@ -117,6 +117,14 @@ void op_chain_sum(struct op_chain *chain, const struct op_tensor *self, int64_t 
                   op_value_tensor(out));
 }
 
+void op_chain_sum_kept(struct op_chain *chain, const struct op_tensor *self, const int64_t *dims,
+                       uint64_t count, const struct op_tensor *out)
+{
+    const struct op_ints over = {dims, count};
+    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(self), op_value_ints(&over), op_value_int(1),
+                  op_value_type(OP_TYPE_F32), op_value_tensor(out));
+}
+
 struct op_tensor op_view_slice(const struct op_tensor *tensor, unsigned dim, int64_t begin,
                                int64_t count)
 {

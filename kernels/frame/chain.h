@@ -52,6 +52,10 @@ void op_chain_matmul(struct op_chain *chain, const struct op_tensor *a, const st
 void op_chain_sum(struct op_chain *chain, const struct op_tensor *self, int64_t dim,
                   const struct op_tensor *out);
 
+/** The sum over `count` dimensions, which stay; in f32. */
+void op_chain_sum_kept(struct op_chain *chain, const struct op_tensor *self, const int64_t *dims,
+                       uint64_t count, const struct op_tensor *out);
+
 /* Views. Dimensions exist; what is taken lies inside. */
 struct op_tensor op_view_slice(const struct op_tensor *tensor, unsigned dim, int64_t begin,
                                int64_t count);

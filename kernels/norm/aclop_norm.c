@@ -235,16 +235,6 @@ static leo_status plan_layer_gradient(const struct op_call *call)
 
 /* ---- batch norm over several devices, in parts ---- */
 
-// out = the sum of parts over its first dimension, which stays.
-static void sum_first(struct op_chain *chain, const struct op_tensor *parts,
-                      const struct op_tensor *out)
-{
-    int64_t first = 0;
-    const struct op_ints over = {&first, 1};
-    OP_CHAIN_CALL(chain, "ReduceSum", op_value_tensor(parts), op_value_ints(&over), op_value_int(1),
-                  op_value_type(OP_TYPE_F32), op_value_tensor(out));
-}
-
 static leo_status plan_sync_reduce(const struct op_call *call)
 {
     const struct op_tensor *mul = op_call_tensor(call, "sumDyXmu");
@@ -301,7 +291,7 @@ static leo_status plan_sync_gather(const struct op_call *call)
                   op_value_tensor(op_call_tensor(call, "count")),
                   op_value_tensor(op_call_tensor(call, "meanAll")), epsilon,
                   op_value_tensor(&parts));
-    sum_first(&chain, &parts, &sum);
+    op_chain_sum_kept(&chain, &parts, (const int64_t[]){0}, 1, &sum);
     OP_CHAIN_CALL(&chain, "AclSyncBnInverse", op_value_tensor(&sum), op_value_tensor(all), epsilon,
                   op_value_tensor(op_call_tensor(call, "inverseAll")));
     OP_CHAIN_CALL(&chain, "AclSyncBnRunning", op_value_tensor(&sum), op_value_tensor(all),
