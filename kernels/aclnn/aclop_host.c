@@ -170,24 +170,16 @@ void aclop_host_view(struct aclop_call *call, unsigned at, unsigned number, unsi
     if (!take_rows(call, number, &tensor) || !three_lists(call, from, &rank, numbers)) {
         return;
     }
-    const int64_t offset = numbers[2][0], room = op_tensor_count(&tensor);
-    int64_t last = offset;
-    bool fits = offset >= 0 && offset <= room, empty = false;
-    struct op_tensor view = tensor;
-    view.addr += fits ? (uint64_t)offset * op_type_bytes(tensor.type) : 0;
-    view.rank = rank;
-    for (unsigned i = 0; fits && i < rank; i++) {
-        view.dim[i] = numbers[0][i];
-        view.stride[i] = numbers[1][i];
-        empty = empty || view.dim[i] == 0;
-        fits = view.dim[i] >= 0 && view.stride[i] >= 0 && view.dim[i] <= INT32_MAX &&
-               view.stride[i] <= INT32_MAX;
-        last += fits && view.dim[i] > 0 ? (view.dim[i] - 1) * view.stride[i] : 0;
-    }
-    if (!fits || (!empty && last >= room)) {
+    const int64_t offset = numbers[2][0];
+    if (!op_layout_fits(rank, numbers[0], numbers[1], offset, op_tensor_count(&tensor))) {
         aclop_fail(call, ACL_ERROR_OP_INPUT_NOT_MATCH, "a view reaches beyond its tensor");
         return;
     }
+    struct op_tensor view = tensor;
+    view.addr += (uint64_t)offset * op_type_bytes(tensor.type);
+    view.rank = rank;
+    memcpy(view.dim, numbers[0], rank * sizeof(*view.dim));
+    memcpy(view.stride, numbers[1], rank * sizeof(*view.stride));
     call->tensors[at] = view;
     call->args[at] = op_value_tensor(&call->tensors[at]);
 }

@@ -52,22 +52,6 @@ leo_status op_plan_slice_size(const struct op_call *call)
                                                        : op_plan_copy(call->plan, y, &part);
 }
 
-static bool view_fits(const struct op_ints *size, const struct op_ints *stride, int64_t offset,
-                      int64_t room)
-{
-    int64_t last = offset;
-    bool empty = false;
-    for (uint64_t i = 0; i < size->count; i++) {
-        const int64_t count = size->items[i], by = stride->items[i];
-        if (count < 0 || by < 0 || count > INT32_MAX || by > INT32_MAX) {
-            return false;
-        }
-        empty = empty || count == 0;
-        last += count && last < room ? (count - 1) * by : 0;
-    }
-    return offset >= 0 && (empty ? offset <= room : last < room);
-}
-
 leo_status op_plan_strided_view(const struct op_call *call)
 {
     const struct op_tensor *x = op_call_tensor(call, "x"), *y = op_call_tensor(call, "y");
@@ -77,7 +61,8 @@ leo_status op_plan_strided_view(const struct op_call *call)
         return op_call_fail(call, LEO_ERR_SHAPE, "size has %" PRIu64 " numbers and stride %" PRIu64,
                             size->count, stride->count);
     }
-    if (!view_fits(size, stride, offset, op_tensor_count(x))) {
+    if (!op_layout_fits((unsigned)size->count, size->items, stride->items, offset,
+                        op_tensor_count(x))) {
         return op_call_fail(call, LEO_ERR_SHAPE,
                             "the view from element %" PRId64 " on reaches beyond x of shape %s",
                             offset, op_tensor_shape_text(x).text);

@@ -188,6 +188,21 @@ bool op_layout_is_padded(const struct op_tensor *tensor)
            op_tensor_count(&storage) != op_tensor_count(tensor);
 }
 
+bool op_layout_fits(unsigned rank, const int64_t *dim, const int64_t *stride, int64_t offset,
+                    int64_t room)
+{
+    int64_t last = offset;
+    bool empty = false;
+    for (unsigned i = 0; i < rank; i++) {
+        if (dim[i] < 0 || stride[i] < 0 || dim[i] > INT32_MAX || stride[i] > INT32_MAX) {
+            return false;
+        }
+        empty = empty || dim[i] == 0;
+        last += dim[i] && last < room ? (dim[i] - 1) * stride[i] : 0;
+    }
+    return offset >= 0 && (empty ? offset <= room : last < room);
+}
+
 bool op_layout_any_native(const struct op_row *row, const struct op_value *args)
 {
     for (unsigned i = 0; i < row->param_count; i++) {

@@ -61,6 +61,9 @@ bool op_layout_is_turned(const struct op_tensor *tensor);
 /** Whether the storage has elements that the shape has not. */
 bool op_layout_is_padded(const struct op_tensor *tensor);
 
+/** Whether elements with these sizes and strides, from `offset` on, lie within the first `room`. */
+bool op_layout_fits(unsigned rank, const int64_t *dim, const int64_t *stride, int64_t offset,
+                    int64_t room);
 /** Whether a tensor of the call is in a native format. */
 bool op_layout_any_native(const struct op_row *row, const struct op_value *args);
 

@@ -697,16 +697,17 @@ static void positions_tell_their_number(void)
     end(&call);
 }
 
-static aclError copy_view(int64_t offset, float *out)
+static aclError copy_view(int64_t rank, const int64_t *to_size, const int64_t *to_stride,
+                          int64_t offset, float *out)
 {
-    static const int64_t size[] = {2, 2}, stride[] = {3, 1}, zero[] = {0}, flat[] = {2, 1};
+    static const int64_t size[] = {2, 2}, zero[] = {0}, flat[] = {2, 1};
     static const float source[] = {1, 2, 3, 4};
     const int64_t shape[] = {2, 3}, other[] = {4}, offsets[] = {offset};
     const float x[6] = {0};
     struct call call = begin();
     add(&call, 0, 2, shape, x);
-    add_longs(&call, 2, size);
-    add_longs(&call, 2, stride);
+    add_longs(&call, rank, to_size);
+    add_longs(&call, rank, to_stride);
     add_longs(&call, 1, offsets);
     add(&call, 0, 1, other, source);
     add_longs(&call, 2, size);
@@ -722,10 +723,15 @@ static void views_stay_inside(void)
 {
     float got[6];
     static const float want[] = {0, 1, 2, 0, 3, 4};
-    CU_ASSERT_EQUAL(copy_view(1, got), 0);
+    static const int64_t size[] = {2, 2}, stride[] = {3, 1};
+    // Their last element is number 3 (2^31 - 2) (2^31 - 1), beyond 64 bits.
+    static const int64_t far[] = {INT32_MAX, INT32_MAX, INT32_MAX};
+    CU_ASSERT_EQUAL(copy_view(2, size, stride, 1, got), 0);
     CU_ASSERT_EQUAL(memcmp(got, want, sizeof(want)), 0);
-    CU_ASSERT_NOT_EQUAL(copy_view(2, got), 0);
-    CU_ASSERT_NOT_EQUAL(copy_view(-1, got), 0);
+    CU_ASSERT_NOT_EQUAL(copy_view(2, size, stride, 2, got), 0);
+    CU_ASSERT_NOT_EQUAL(copy_view(2, size, stride, -1, got), 0);
+    CU_ASSERT_NOT_EQUAL(copy_view(3, far, far, 0, got), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(aclGetRecentErrMsg(), "a view reaches beyond its tensor"));
 }
 
 static aclError slice(int64_t from, int64_t to, int64_t step, int64_t shrunk, float *out)
