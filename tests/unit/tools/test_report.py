@@ -99,8 +99,9 @@ class Report(test_msprof.Profiled):
         path.write_text(json.dumps({**model, **{"calls": []}, "gears": [{"sizes": [2], **body}]}))
         plan = self.page_data("--model", path)["model"]
         self.assertEqual((len(plan["plan"]), plan["gear"]), (3, [2]))
-        path.write_text("{")
-        self.assertIn("not what atc --mode=1 writes", self.report(self.folder.parent, "--model", path, code=1))
+        for text in ("{", "{}", json.dumps({**model, "calls": [{"op": "Neg"}]})):
+            path.write_text(text)
+            self.assertIn("not what atc --mode=1 writes", self.report(self.folder.parent, "--model", path, code=1))
         self.assertIsNone(self.page_data()["model"])
 
     def page_data(self, *options):

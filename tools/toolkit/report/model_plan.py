@@ -27,7 +27,8 @@ def read(path, here):
             out = Path(place) / "model.json"
             done = subprocess.run([find_atc(here), "--mode=1", f"--om={path}", f"--json={out}"], capture_output=True, text=True, check=False)
             if done.returncode:
-                raise Error(f"{path}: {done.stdout.strip().splitlines()[-1]}")
+                said = done.stdout.strip().splitlines() or [f"atc ended with {done.returncode}"]
+                raise Error(f"{path}: {said[-1]}")
             return json.loads(out.read_text(encoding="utf-8"))
     except ValueError as problem:
         raise Error(f"{path}: not what atc --mode=1 writes: {problem}") from problem
@@ -65,6 +66,13 @@ def most_at_once(plan, calls):
 def take(path, here):
     """The plan of a model, of the first gear if it has several."""
     model = read(path, here)
+    try:
+        return plan_of(model, Path(path).name)
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise Error(f"{path}: not what atc --mode=1 writes: {problem!r}") from problem
+
+
+def plan_of(model, name):
     gears = model["gears"]
     body = gears[0] if gears else model
     plan = sorted(storages(body["calls"]).values(), key=lambda one: (one[2], one[0]))
@@ -72,6 +80,6 @@ def take(path, here):
     for node in body["nodes"]:
         if node["into"] and node["into"] != node["name"]:
             fused.setdefault(node["into"], []).append(f'{node["name"]} ({node["type"]})')
-    return {"name": Path(path).name, "calls": [[call["op"], call["node"]] for call in body["calls"]], "work": model["work_bytes"],
+    return {"name": name, "calls": [[call["op"], call["node"]] for call in body["calls"]], "work": model["work_bytes"],
             "weights": model["weight_bytes"], "plan": plan, "sum": sum(one[1] - one[0] for one in plan),
             "most": most_at_once(plan, len(body["calls"])), "fused": fused, "gear": gears[0]["sizes"] if gears else None}
