@@ -6,7 +6,6 @@
 #include "objects.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

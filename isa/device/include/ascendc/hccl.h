@@ -168,6 +168,9 @@ class Hccl
     template <bool sync = true> LEO_AC_METHOD void Finalize()
     {
         const uint8_t last = next_;
+        if (last >= LEO_GROUP_MESSAGES) { // it was called before
+            return;
+        }
         Post({LEO_GROUP_END, nullptr, nullptr, 0, 0, 0, 0, 1});
         if (posts_ && sync) {
             Until(last, 1);
