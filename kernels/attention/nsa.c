@@ -176,8 +176,8 @@ static int64_t before(const struct op_ints *ends, int64_t index)
     return index ? ends->items[index - 1] : 0;
 }
 
-leo_status op_nsa_part(const struct op_call *call, const struct op_nsa *nsa, int64_t index,
-                       struct op_nsa_part *part)
+static leo_status find_part(const struct op_call *call, const struct op_nsa *nsa, int64_t index,
+                            struct op_nsa_part *part)
 {
     const struct op_tensor *of[] = {&nsa->query, &nsa->key};
     const struct op_ints *ends[] = {nsa->query_ends, nsa->room ? NULL : nsa->key_lengths};
@@ -202,6 +202,22 @@ leo_status op_nsa_part(const struct op_call *call, const struct op_nsa *nsa, int
                             op_tensor_shape_text(nsa->mask).text, index);
     }
     return LEO_OK;
+}
+
+leo_status op_nsa_each(struct op_chain *chain, const struct op_nsa *nsa, op_nsa_work *work,
+                       const void *user)
+{
+    leo_status status = chain->status;
+    for (int64_t i = 0; status == LEO_OK && i < nsa->sequences; i++) {
+        struct op_nsa_part part;
+        const uint64_t mark = op_plan_temp_mark(chain->plan);
+        status = find_part(chain->call, nsa, i, &part);
+        if (status == LEO_OK && part.count[0] > 0 && part.count[1] > 0) {
+            status = work(chain, &part, i, user);
+        }
+        op_plan_temp_release(chain->plan, mark);
+    }
+    return status;
 }
 
 struct op_tensor op_nsa_heads(const struct op_nsa *nsa, const struct op_tensor *tensor,
@@ -234,6 +250,16 @@ struct op_tensor op_nsa_column(struct op_chain *chain, const struct op_nsa *nsa,
     const int64_t shape[] = {nsa->key_heads, nsa->heads / nsa->key_heads, part->count[0],
                              OP_NSA_COPIES};
     return op_chain_temp(chain, OP_TYPE_F32, 4, shape);
+}
+
+void op_nsa_give_column(struct op_chain *chain, const struct op_nsa *nsa,
+                        const struct op_nsa_part *part, const struct op_tensor *result,
+                        const struct op_tensor *column)
+{
+    if (result->rank) {
+        const struct op_tensor to = op_nsa_heads(nsa, result, part->first[0], part->count[0]);
+        op_chain_copy(chain, &to, column);
+    }
 }
 
 void op_nsa_attend(struct op_chain *chain, const struct op_nsa *nsa, const struct op_nsa_part *part,

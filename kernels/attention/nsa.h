@@ -34,9 +34,12 @@ struct op_nsa_part {
 /** Reads a call, keys out of their pages; fails for what does not fit. */
 LEO_MUST_CHECK leo_status op_nsa_take(struct op_chain *chain, const struct op_nsa_names *names,
                                       struct op_nsa *nsa);
-/** Sequence `index`; fails if its tokens do not lie in the tensors. */
-LEO_MUST_CHECK leo_status op_nsa_part(const struct op_call *call, const struct op_nsa *nsa,
-                                      int64_t index, struct op_nsa_part *part);
+/** Appends the work of sequence `index`, which has queries and keys; `user` is op_nsa_each's. */
+typedef leo_status op_nsa_work(struct op_chain *chain, const struct op_nsa_part *part,
+                               int64_t index, const void *user);
+/** Does it for each sequence; fails if the tokens of one do not lie in the tensors. */
+LEO_MUST_CHECK leo_status op_nsa_each(struct op_chain *chain, const struct op_nsa *nsa,
+                                      op_nsa_work *work, const void *user);
 /** Tokens `first` and on of [tokens, heads, width], as [key heads, heads of each, count, width]. */
 struct op_tensor op_nsa_heads(const struct op_nsa *nsa, const struct op_tensor *tensor,
                               int64_t first, int64_t count);
@@ -53,3 +56,8 @@ void op_nsa_attend(struct op_chain *chain, const struct op_nsa *nsa, const struc
 /** An f32 tensor for max or sum of a part. */
 struct op_tensor op_nsa_column(struct op_chain *chain, const struct op_nsa *nsa,
                                const struct op_nsa_part *part);
+/** Copies such a tensor to the part's tokens of a result [tokens, heads, OP_NSA_COPIES]; rank 0:
+ * the call has none. */
+void op_nsa_give_column(struct op_chain *chain, const struct op_nsa *nsa,
+                        const struct op_nsa_part *part, const struct op_tensor *result,
+                        const struct op_tensor *column);

@@ -190,22 +190,24 @@ static void choose(struct op_chain *chain, const struct compressed *c,
     op_chain_copy(chain, &to, &place);
 }
 
-static void run(struct op_chain *chain, const struct compressed *c, const struct op_nsa_part *part,
-                int64_t blocks)
+static leo_status run(struct op_chain *chain, const struct op_nsa_part *part, int64_t index,
+                      const void *user)
 {
+    const struct compressed *c = user;
     const struct op_nsa *nsa = &c->nsa;
+    int64_t blocks;
+    leo_status status = blocks_of(chain->call, c, index, part, &blocks);
+    if (status != LEO_OK) {
+        return status;
+    }
     const int64_t bytes = nsa->heads * part->count[1] * 4,
                   most = bytes < PART_BYTES ? PART_BYTES / bytes : 1;
     const struct op_tensor max = op_nsa_column(chain, nsa, part),
                            sum = op_nsa_column(chain, nsa, part), hidden = op_nsa_mask(nsa, part),
                            out = op_nsa_heads(nsa, &c->out, part->first[0], part->count[0]);
     op_nsa_attend(chain, nsa, part, &hidden, &max, &sum, &out);
-    if (c->max.rank) {
-        const struct op_tensor maxima = op_nsa_heads(nsa, &c->max, part->first[0], part->count[0]),
-                               sums = op_nsa_heads(nsa, &c->sum, part->first[0], part->count[0]);
-        op_chain_copy(chain, &maxima, &max);
-        op_chain_copy(chain, &sums, &sum);
-    }
+    op_nsa_give_column(chain, nsa, part, &c->max, &max);
+    op_nsa_give_column(chain, nsa, part, &c->sum, &sum);
     const struct op_tensor share = shares(chain, c, part->count[1], blocks);
     for (int64_t first = 0; first < part->count[0]; first += most) {
         const uint64_t mark = op_plan_temp_mark(chain->plan);
@@ -214,6 +216,7 @@ static void run(struct op_chain *chain, const struct compressed *c, const struct
         choose(chain, c, part, first, &all, &share);
         op_plan_temp_release(chain->plan, mark);
     }
+    return chain->status;
 }
 
 leo_status op_plan_nsa_compressed(const struct op_call *call)
@@ -226,19 +229,5 @@ leo_status op_plan_nsa_compressed(const struct op_call *call)
     }
     op_chain_fill(&chain, &c.out, 0);
     op_chain_fill(&chain, &c.chosen, -1);
-    for (int64_t i = 0; status == LEO_OK && i < c.nsa.sequences; i++) {
-        struct op_nsa_part part;
-        int64_t blocks;
-        const uint64_t mark = op_plan_temp_mark(call->plan);
-        status = op_nsa_part(call, &c.nsa, i, &part);
-        if (status == LEO_OK && part.count[0] > 0 && part.count[1] > 0) {
-            status = blocks_of(call, &c, i, &part, &blocks);
-            if (status == LEO_OK) {
-                run(&chain, &c, &part, blocks);
-                status = chain.status;
-            }
-        }
-        op_plan_temp_release(call->plan, mark);
-    }
-    return status == LEO_OK ? chain.status : status;
+    return op_nsa_each(&chain, &c.nsa, run, &c);
 }

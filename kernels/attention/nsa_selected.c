@@ -87,27 +87,26 @@ static struct op_tensor hidden_keys(struct op_chain *chain, const struct selecte
     return both;
 }
 
-/* Results of the forward call, [tokens, heads, width]; max and sum may be missing. */
-struct results {
+/* The forward call; its results are [tokens, heads, width], max and sum may be missing. */
+struct forward {
+    struct selected selected;
     struct op_tensor out, max, sum;
 };
 
-static void run(struct op_chain *chain, const struct selected *s, const struct op_nsa_part *part,
-                const struct results *to)
+static leo_status run(struct op_chain *chain, const struct op_nsa_part *part, int64_t index,
+                      const void *user)
 {
-    const struct op_tensor hidden = hidden_keys(chain, s, part),
-                           max = op_nsa_column(chain, &s->nsa, part),
-                           sum = op_nsa_column(chain, &s->nsa, part),
-                           out = op_nsa_heads(&s->nsa, &to->out, part->first[0], part->count[0]);
-    op_nsa_attend(chain, &s->nsa, part, &hidden, &max, &sum, &out);
-    if (to->max.rank) {
-        const struct op_tensor maxima =
-                                   op_nsa_heads(&s->nsa, &to->max, part->first[0], part->count[0]),
-                               sums =
-                                   op_nsa_heads(&s->nsa, &to->sum, part->first[0], part->count[0]);
-        op_chain_copy(chain, &maxima, &max);
-        op_chain_copy(chain, &sums, &sum);
-    }
+    const struct forward *f = user;
+    const struct op_nsa *nsa = &f->selected.nsa;
+    const struct op_tensor hidden = hidden_keys(chain, &f->selected, part),
+                           max = op_nsa_column(chain, nsa, part),
+                           sum = op_nsa_column(chain, nsa, part),
+                           out = op_nsa_heads(nsa, &f->out, part->first[0], part->count[0]);
+    (void)index;
+    op_nsa_attend(chain, nsa, part, &hidden, &max, &sum, &out);
+    op_nsa_give_column(chain, nsa, part, &f->max, &max);
+    op_nsa_give_column(chain, nsa, part, &f->sum, &sum);
+    return chain->status;
 }
 
 leo_status op_plan_nsa_selected(const struct op_call *call)
@@ -115,46 +114,37 @@ leo_status op_plan_nsa_selected(const struct op_call *call)
     struct op_chain chain = op_chain_begin(call);
     const bool paged = op_call_has(call, "blockTableOptional");
     const char *name = paged ? "output" : "attentionOut";
-    struct selected s;
-    struct results to = {0};
-    leo_status status = take(&chain, &s);
+    struct forward f = {0};
+    const struct op_nsa *nsa = &f.selected.nsa;
+    leo_status status = take(&chain, &f.selected);
     if (status != LEO_OK) {
         return status;
     }
-    const int64_t tokens = s.nsa.query.dim[0];
+    const int64_t tokens = nsa->query.dim[0];
     const struct op_tensor *out = op_call_tensor(call, name);
-    status = op_nsa_rows(call, name, tokens, s.nsa.heads, s.nsa.value.dim[2], &to.out);
+    status = op_nsa_rows(call, name, tokens, nsa->heads, nsa->value.dim[2], &f.out);
     if (status == LEO_OK && !paged) {
-        status = op_nsa_rows(call, "softmaxMaxOut", tokens, s.nsa.heads, OP_NSA_COPIES, &to.max);
+        status = op_nsa_rows(call, "softmaxMaxOut", tokens, nsa->heads, OP_NSA_COPIES, &f.max);
     }
     if (status == LEO_OK && !paged) {
-        status = op_nsa_rows(call, "softmaxSumOut", tokens, s.nsa.heads, OP_NSA_COPIES, &to.sum);
+        status = op_nsa_rows(call, "softmaxSumOut", tokens, nsa->heads, OP_NSA_COPIES, &f.sum);
     }
     if (status == LEO_OK) {
         op_chain_fill(&chain, out, 0);
     }
-    for (int64_t i = 0; status == LEO_OK && i < s.nsa.sequences; i++) {
-        struct op_nsa_part part;
-        const uint64_t mark = op_plan_temp_mark(call->plan);
-        status = op_nsa_part(call, &s.nsa, i, &part);
-        if (status == LEO_OK && part.count[0] > 0 && part.count[1] > 0) {
-            run(&chain, &s, &part, &to);
-            status = chain.status;
-        }
-        op_plan_temp_release(call->plan, mark);
-    }
-    return status == LEO_OK ? chain.status : status;
+    return status == LEO_OK ? op_nsa_each(&chain, nsa, run, &f) : status;
 }
 
 /* ---- gradients ---- */
 
 struct gradients {
+    struct selected selected;
     struct op_tensor out, dy, max, sum, query, key, value; /* [tokens, heads, width] */
 };
 
-static leo_status take_gradients(const struct op_call *call, const struct op_nsa *nsa,
-                                 struct gradients *g)
+static leo_status take_gradients(const struct op_call *call, struct gradients *g)
 {
+    const struct op_nsa *nsa = &g->selected.nsa;
     const int64_t queries = nsa->query.dim[0], keys = nsa->key.dim[0], width = nsa->key.dim[2],
                   wide = nsa->value.dim[2];
     const struct {
@@ -179,23 +169,25 @@ static leo_status take_gradients(const struct op_call *call, const struct op_nsa
     return status;
 }
 
-static void run_gradient(struct op_chain *chain, const struct selected *s,
-                         const struct op_nsa_part *part, const struct gradients *g)
+static leo_status run_gradient(struct op_chain *chain, const struct op_nsa_part *part,
+                               int64_t index, const void *user)
 {
     static const struct op_value layout = {.kind = OP_KIND_TEXT, .text = "BNSD"};
-    const struct op_nsa *nsa = &s->nsa;
+    const struct gradients *g = user;
+    const struct op_nsa *nsa = &g->selected.nsa;
     const struct op_value none = op_value_tensor(NULL);
     const struct op_tensor *of_queries[] = {&nsa->query, &g->dy,  &g->out,
                                             &g->max,     &g->sum, &g->query},
                            *of_keys[] = {&nsa->key, &nsa->value, &g->key, &g->value};
     struct op_tensor q[6], k[4];
+    (void)index;
     for (unsigned i = 0; i < 6; i++) {
         q[i] = op_nsa_heads(nsa, of_queries[i], part->first[0], part->count[0]);
     }
     for (unsigned i = 0; i < 4; i++) {
         k[i] = op_nsa_heads(nsa, of_keys[i], part->first[1], part->count[1]);
     }
-    const struct op_tensor hidden = hidden_keys(chain, s, part),
+    const struct op_tensor hidden = hidden_keys(chain, &g->selected, part),
                            max = op_chain_dense(chain, OP_TYPE_F32, &q[3]),
                            sum = op_chain_dense(chain, OP_TYPE_F32, &q[4]),
                            first = op_view_slice(&max, 3, 0, 1),
@@ -211,16 +203,16 @@ static void run_gradient(struct op_chain *chain, const struct selected *s,
                   op_value_int(nsa->heads / nsa->key_heads), layout, op_value_int(0),
                   op_value_int(0), op_value_tensor(&q[5]), op_value_tensor(&k[2]),
                   op_value_tensor(&k[3]), none);
+    return chain->status;
 }
 
 leo_status op_plan_nsa_selected_gradient(const struct op_call *call)
 {
     struct op_chain chain = op_chain_begin(call);
-    struct selected s;
-    struct gradients g;
-    leo_status status = take(&chain, &s);
+    struct gradients g = {0};
+    leo_status status = take(&chain, &g.selected);
     if (status == LEO_OK) {
-        status = take_gradients(call, &s.nsa, &g);
+        status = take_gradients(call, &g);
     }
     if (status != LEO_OK) {
         return status;
@@ -228,15 +220,5 @@ leo_status op_plan_nsa_selected_gradient(const struct op_call *call)
     op_chain_fill(&chain, &g.query, 0);
     op_chain_fill(&chain, &g.key, 0);
     op_chain_fill(&chain, &g.value, 0);
-    for (int64_t i = 0; status == LEO_OK && i < s.nsa.sequences; i++) {
-        struct op_nsa_part part;
-        const uint64_t mark = op_plan_temp_mark(call->plan);
-        status = op_nsa_part(call, &s.nsa, i, &part);
-        if (status == LEO_OK && part.count[0] > 0 && part.count[1] > 0) {
-            run_gradient(&chain, &s, &part, &g);
-            status = chain.status;
-        }
-        op_plan_temp_release(call->plan, mark);
-    }
-    return status == LEO_OK ? chain.status : status;
+    return op_nsa_each(&chain, &g.selected.nsa, run_gradient, &g);
 }
