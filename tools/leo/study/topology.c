@@ -2,6 +2,7 @@
 /* Topologies from files, and the [link] of a chip as one. */
 #include "topology.h"
 
+#include <errno.h>
 #include <ini.h>
 #include <math.h>
 #include <stddef.h>
@@ -93,7 +94,7 @@ struct reading {
 static int wrong(struct reading *reading, const char *section, const char *key, const char *text)
 {
     if (!reading->failed) {
-        fprintf(stderr, "leo study: topology %s: [%s] %s%s%s\n", reading->path, section, key,
+        fprintf(stderr, "leo: topology %s: [%s] %s%s%s\n", reading->path, section, key,
                 *key ? ": " : "", text);
     }
     reading->failed = true;
@@ -270,9 +271,9 @@ bool study_topology_read(const char *path, struct study_topology *topology)
     snprintf(topology->name, sizeof(topology->name), "%s", path);
     const int line = ini_parse(path, take, &reading);
     if (line < 0) {
-        fprintf(stderr, "leo study: cannot read the topology %s\n", path);
+        fprintf(stderr, "leo: topology %s cannot be read: %s\n", path, strerror(errno));
     } else if (line > 0 && !reading.failed) {
-        fprintf(stderr, "leo study: topology %s:%d: a line 'key = value' is wanted\n", path, line);
+        fprintf(stderr, "leo: topology %s:%d: a line 'key = value' is wanted\n", path, line);
     }
     return line == 0 && !reading.failed && spread_torus(&reading) && check(&reading);
 }
@@ -284,7 +285,7 @@ bool study_topology_holds(const struct study_topology *topology, double cards)
         holds *= topology->level[i].units > 0 ? topology->level[i].units : INFINITY;
     }
     if (cards > holds) {
-        fprintf(stderr, "leo study: topology %s has %.0f cards, not %.0f\n", topology->name, holds,
+        fprintf(stderr, "leo: topology %s has %.0f cards, not %.0f\n", topology->name, holds,
                 cards);
     }
     return cards <= holds;
