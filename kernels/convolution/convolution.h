@@ -24,8 +24,8 @@ LEO_MUST_CHECK leo_status op_convolution_plan_scalar(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
     const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *bias,
     const struct op_tensor *out);
-/** The same without bias as products of matrices; `taken` is false, and nothing planned, if that
- * does not fit or does not pay. */
+/** The same without bias as products of matrices. This way and those below return OP_DECLINED, with
+ * nothing planned, for what does not fit or does not pay. */
 LEO_MUST_CHECK leo_status op_convolution_plan_matmul(
     const struct op_call *call, const struct op_convolution *shape, enum op_convolution_goal goal,
     const struct op_tensor *a, const struct op_tensor *b, const struct op_tensor *out);
